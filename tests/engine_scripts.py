@@ -19,7 +19,8 @@ from boardenvs.engines import EngineProcess, Transport, servers_of
 from boardenvs.engines.player import ask_each
 from boardenvs.engines.process import EngineClock
 from boardenvs.engines.protocol import Ended
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
 from boardenvs.games import parse
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 
 WIN = 1_000_000
 

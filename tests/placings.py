@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from variants import make
 
 from boardenvs.board.bitboard import flip_files, from_squares
-from boardenvs.game.contract import stack
+from boardenvs.game.position import stack
 from boardenvs.game.state import State
 from boardenvs.games import WolfAndSheep
 from boardenvs.tablebase.numbering import DARK_SQUARES

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
 from boardenvs.game.notation import Moving
+from boardenvs.game.position import Position
 from boardenvs.games import LinesOfAction, Othello
 from boardenvs.kernel import Bits
 

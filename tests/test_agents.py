@@ -11,8 +11,8 @@ import pytest
 from boardenvs.agents import AGENTS, check_game, make_agent
 from boardenvs.agents.simple import GreedyAgent
 from boardenvs.agents.spec import factory_of
-from boardenvs.game.contract import stack
 from boardenvs.game.openings import random_openings
+from boardenvs.game.position import stack
 from boardenvs.game.state import IntArray, State
 from boardenvs.games import GAMES, Game, make
 

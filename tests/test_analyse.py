@@ -19,8 +19,9 @@ from boardenvs.agents import make_agent
 from boardenvs.agents.analyse import analyse, analyse_until
 from boardenvs.agents.trained import trained_policy
 from boardenvs.game import fen
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
+from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import MAX_VALUE
 from boardenvs.games import GAMES, make
 from boardenvs.play import GameSession, record_of, review

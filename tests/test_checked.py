@@ -5,8 +5,8 @@ that are illegal is in test_interfaces.py.
 import numpy as np
 import pytest
 
-from boardenvs.game.contract import stack
 from boardenvs.game.errors import IllegalActionError
+from boardenvs.game.position import stack
 from boardenvs.game.state import concat
 from boardenvs.games import Othello
 

@@ -40,8 +40,9 @@ from boardenvs.agents.spec import runs_code
 from boardenvs.engines import EngineError, EngineProcess, ProcessTransport, serve, servers_of
 from boardenvs.engines.player import ask_each
 from boardenvs.engines.process import EngineClock
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game
 from boardenvs.game.errors import ForfeitError
+from boardenvs.game.position import Position, stack
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.play import reply
 from boardenvs.records import make_record

@@ -21,7 +21,8 @@ import boardenvs
 from boardenvs import games, make_agent, play_match
 from boardenvs.board.bitboard import SIZE
 from boardenvs.engines.protocol import plies_to
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
 from boardenvs.play import reply
 from boardenvs.records import check, record_match

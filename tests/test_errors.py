@@ -21,9 +21,10 @@ import boardenvs
 from boardenvs import PositionError, games
 from boardenvs.board.bitboard import EIGHT, from_squares
 from boardenvs.game import fen
-from boardenvs.game.contract import Game, stack
+from boardenvs.game.contract import Game
 from boardenvs.game.notation import square_of
 from boardenvs.game.openings import MAX_PLIES, random_openings
+from boardenvs.game.position import stack
 from boardenvs.games import Othello
 from boardenvs.records import Record, save
 

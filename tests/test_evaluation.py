@@ -19,7 +19,8 @@ from boardenvs import games
 from boardenvs.agents import make_agent
 from boardenvs.agents.base import check_game
 from boardenvs.board.bitboard import from_squares, parse_square
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position, stack
 from boardenvs.game.state import State
 from boardenvs.games import Othello
 from boardenvs.search import Evaluation, Limits, alphabeta_for

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from boardenvs.agents import make_agent
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position, stack
 from boardenvs.game.state import Array, IntArray, State, take
 from boardenvs.games import make
 from boardenvs.tablebase import Tablebase

@@ -18,7 +18,8 @@ from boardenvs.agents import Agent, as_agent, make_agent
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.exams import model_card, take_exam
 from boardenvs.exams.positions import FOLDER, ExamPosition, exam_positions, write_positions
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
 from boardenvs.games import make
 from boardenvs.tablebase import Tablebase

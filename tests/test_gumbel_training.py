@@ -23,9 +23,10 @@ from three_in_a_row import ThreeInARow
 from variants import make
 
 from boardenvs.agents.policy_file import load_policy
-from boardenvs.game.contract import Game, stack
+from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
 from boardenvs.game.openings import random_openings
+from boardenvs.game.position import stack
 from boardenvs.game.state import FloatArray, State, concat, take
 from boardenvs.search import search_position
 from boardenvs.search.evaluation_file import trained_evaluation

@@ -17,8 +17,9 @@ from three_in_a_row import ThreeInARow
 from variants import make, random_position
 
 from boardenvs.board.bitboard import from_squares, parse_square, squares_of
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
+from boardenvs.game.position import Position, stack
 from boardenvs.games.lines_of_action_features import MEN, connected, euler_number
 from boardenvs.games.othello import WEIGHTS
 

@@ -33,7 +33,8 @@ from boardenvs import IllegalActionError, ResetNeededError, games
 from boardenvs.envs.factory import gymnasium_id
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.envs.single import BoardSingleEnv
-from boardenvs.game.contract import Game, stack
+from boardenvs.game.contract import Game
+from boardenvs.game.position import stack
 from boardenvs.kernel import set_backend
 
 pytestmark = pytest.mark.filterwarnings(

@@ -11,8 +11,8 @@ import boardenvs.envs.jax
 from boardenvs.agents.jax_players import jax_player
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.envs.jax import outcome_of_mover
-from boardenvs.game.contract import stack
 from boardenvs.game.jax_rules import positions_of
+from boardenvs.game.position import stack
 from boardenvs.game.state import where
 
 jnp = jax.numpy

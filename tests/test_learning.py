@@ -18,8 +18,9 @@ from sb3_contrib import MaskablePPO
 
 from boardenvs.envs import batch
 from boardenvs.envs.sb3 import BoardVecEnv
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
+from boardenvs.game.position import Position, stack
 from boardenvs.games import make
 from training import ppo
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from variants import make
 
-from boardenvs.game.contract import stack
+from boardenvs.game.position import stack
 from boardenvs.kernel import set_backend
 from boardenvs.kernel.link import array_for_loops, link
 from boardenvs.search import compiled

@@ -31,9 +31,9 @@ from boardenvs.agents.trained import FOLDER as TRAINED
 from boardenvs.envs.batch import Batch, BoardGroup
 from boardenvs.game import Game, PositionError
 from boardenvs.game.check import check_rules
-from boardenvs.game.contract import Position, stack
 from boardenvs.game.fen import parse_position
 from boardenvs.game.perft import perft
+from boardenvs.game.position import Position, stack
 from boardenvs.game.state import Array, State
 from boardenvs.games.files import path_of
 from boardenvs.kernel import Bits, set_backend

@@ -15,8 +15,9 @@ pytest.importorskip("torch")
 pytest.importorskip("pydantic")
 
 from boardenvs.board.bitboard import EIGHT, Board, from_squares
-from boardenvs.game.contract import Game, stack
+from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
+from boardenvs.game.position import stack
 from boardenvs.game.state import FloatArray
 from boardenvs.games import make
 from boardenvs.search import alphabeta_for

@@ -10,7 +10,7 @@ from variants import random_line
 from boardenvs import games, make_agent
 from boardenvs.agents import agent_for, check_game
 from boardenvs.arena import play_match
-from boardenvs.game.contract import stack
+from boardenvs.game.position import stack
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
 

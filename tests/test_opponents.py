@@ -17,7 +17,8 @@ from boardenvs.envs.batch import BoardGroup
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.envs.vector import BoardVectorEnv
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 
 OTHELLO = games.make("othello")
 

@@ -9,7 +9,7 @@ from variants import make
 
 from boardenvs.agents import check_game, make_agent
 from boardenvs.agents.perfect import PerfectAgent
-from boardenvs.game.contract import stack
+from boardenvs.game.position import stack
 from boardenvs.game.state import concat, put, take
 from boardenvs.games import WolfAndSheep
 from boardenvs.tablebase import Tablebase

@@ -7,7 +7,7 @@ from variants import make, random_line, random_record
 
 from boardenvs.agents import make_agent
 from boardenvs.board.bitboard import square_name
-from boardenvs.game.contract import stack
+from boardenvs.game.position import stack
 from boardenvs.play import MoveNotation
 from boardenvs.records import load, make_record, replay, save
 

@@ -9,8 +9,9 @@ import pytest
 from variants import BUILT_IN, HERE, make, random_line
 
 from boardenvs.board.symmetry import ALL_EIGHT
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
+from boardenvs.game.position import Position, stack
 from boardenvs.render import to_ansi
 
 FOLDER = HERE / "playthroughs"

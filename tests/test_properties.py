@@ -13,7 +13,7 @@ from boardenvs import games
 from boardenvs.board.bitboard import squares_of
 from boardenvs.board.symmetry import ALL_EIGHT
 from boardenvs.game.check import check_rules, is_symmetric
-from boardenvs.game.contract import stack
+from boardenvs.game.position import stack
 from boardenvs.game.state import State, concat, put, take, where
 from boardenvs.games import Othello
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from reference import CELLS, HOLES, NOOP, REFERENCE, Board
 from variants import BUILT_IN
 
-from boardenvs.game.contract import stack
 from boardenvs.game.perft import successors
+from boardenvs.game.position import stack
 
 pytestmark = pytest.mark.usefixtures("in_python")
 # Reversi's are Othello's.

@@ -17,7 +17,8 @@ from variants import make, random_line
 
 from boardenvs import games, render
 from boardenvs.board.bitboard import parse_square
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 from boardenvs.records import Record
 from boardenvs.records.record import names
 

@@ -24,8 +24,9 @@ from placings import CLASSIC, DESCRIBED, game_of, random_placings
 from variants import HERE, SHARED, make, random_line, random_position
 
 from boardenvs.board.bitboard import from_squares
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
+from boardenvs.game.position import Position, stack
 from boardenvs.game.state import BoolArray, IntArray, State, take
 from boardenvs.games import Othello, parse
 from boardenvs.kernel import ALL, get_backend, set_backend

@@ -10,8 +10,8 @@ from variants import make, random_position
 from boardenvs.agents import make_agent
 from boardenvs.agents.alphabeta import AlphaBetaAgent
 from boardenvs.agents.mcts import MCTSAgent
-from boardenvs.game.contract import stack
 from boardenvs.game.openings import random_openings
+from boardenvs.game.position import stack
 
 OTHELLO = make("othello")
 

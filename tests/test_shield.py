@@ -14,9 +14,10 @@ from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.agents.shield import Shield
 from boardenvs.agents.simple import RandomAgent
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
 from boardenvs.game.openings import random_openings
+from boardenvs.game.position import Position, stack
 from boardenvs.game.state import State, concat
 
 # Openings so late that games are decided soon after, and caps that end games within sight.

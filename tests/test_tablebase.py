@@ -19,8 +19,8 @@ from placings import CLASSIC, DESCRIBED, WOLF, game_of, placings, random_placing
 
 from boardenvs import PositionError
 from boardenvs.board.bitboard import flip_files, from_squares
-from boardenvs.game.contract import Position, stack
 from boardenvs.game.perft import successors
+from boardenvs.game.position import Position, stack
 from boardenvs.game.state import take
 from boardenvs.tablebase import Tablebase
 from boardenvs.tablebase.numbering import CHUNKS, COUNT, DARK_SQUARES, FLOCKS, numbers, positions

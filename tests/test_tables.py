@@ -25,7 +25,8 @@ from boardenvs.arena import estimate as estimate_module
 from boardenvs.arena.player import Faults
 from boardenvs.arena.pools import Anchor
 from boardenvs.exams.positions import exam_positions
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 from boardenvs.game.state import take
 from boardenvs.games import make
 from boardenvs.games.files import digest

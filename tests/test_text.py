@@ -21,7 +21,7 @@ from boardenvs.envs.groups import choose
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.exams import take_exam
 from boardenvs.exams.positions import exam_positions
-from boardenvs.game.contract import stack
+from boardenvs.game.position import stack
 from boardenvs.records.jsonl import parse_record, write_record
 from boardenvs.text import Disguise, ExamEnv, Style, TextEnv, TextPlayer, compare, read
 from boardenvs.text.disguise import PARTS

@@ -22,7 +22,8 @@ from variants import make, random_position
 
 from boardenvs import play_match
 from boardenvs.agents.mcts import MCTSAgent
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position, stack
 from boardenvs.game.state import Array, IntArray, State, concat, take
 from boardenvs.kernel import ALL
 from boardenvs.search import Trees, TreeSettings, play_out, search_trees, trees

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from variants import HERE, make, random_position
 
-from boardenvs.game.contract import Position
+from boardenvs.game.position import Position
 
 
 class Kind(NamedTuple):

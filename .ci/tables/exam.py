@@ -16,7 +16,8 @@ import numpy as np
 from boardenvs.arena.match import play_match
 from boardenvs.arena.pools import PLAYOUTS
 from boardenvs.exams.positions import ExamPosition
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 from boardenvs.search import Limits, search_position
 
 PLAYERS = ("random", "positional", "alphabeta:depth=2", "alphabeta:depth=4")

@@ -10,7 +10,8 @@ import numpy as np
 
 from boardenvs import games
 from boardenvs.agents.base import check_heuristic
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
 from boardenvs.search.alphabeta import alphabeta_for
 from boardenvs.search.analysis import Analysis

@@ -10,7 +10,8 @@ import numpy as np
 
 from boardenvs.agents.base import Agent, AnalysingUntil, analysis_by
 from boardenvs.agents.spec import agent_for
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 from boardenvs.games import make
 from boardenvs.search.analysis import Analysis, final_analysis, ranked
 from boardenvs.search.evaluation_file import trained_evaluation

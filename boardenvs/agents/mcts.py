@@ -14,7 +14,8 @@ import numpy as np
 from boardenvs.agents.base import check_game
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.trained import TrainedAgent
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position, stack
 from boardenvs.game.state import FloatArray, IntArray, State, take
 from boardenvs.search.analysis import OUTCOMES, Analysis, MoveAnalysis
 from boardenvs.search.compiler import Subtree

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import goal_to_reward
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.search.analysis import OUTCOMES, Analysis, MoveAnalysis, lines_after

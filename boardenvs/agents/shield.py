@@ -12,8 +12,9 @@ import numpy as np
 
 from boardenvs.agents.base import Agent, analysis_by, check_game
 from boardenvs.agents.policy import Policy, PolicyAgent
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game
 from boardenvs.game.perft import successors
+from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import Array, BoolArray, FloatArray, IntArray, State, take
 from boardenvs.search.analysis import Analysis, Outcome, final_scores

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from boardenvs.agents.base import check_heuristic
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game
 from boardenvs.game.perft import successors
+from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import FloatArray, IntArray, State, for_movers
 from boardenvs.search.analysis import OUTCOMES, Analysis, MoveAnalysis

@@ -14,8 +14,9 @@ import numpy as np
 from boardenvs.agents import as_agent
 from boardenvs.arena.player import FORFEIT, Faults, Player
 from boardenvs.arena.ratings import score_interval
-from boardenvs.game.contract import Game, stack
+from boardenvs.game.contract import Game
 from boardenvs.game.openings import Keep, Openings, distinct_openings
+from boardenvs.game.position import stack
 from boardenvs.game.rules import LOSS, WIN
 from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, concat, put, take
 from boardenvs.games import make

@@ -19,8 +19,9 @@ import numpy as np
 from pydantic import Field
 
 from boardenvs.agents.base import Agent, act_after, cpu_elsewhere, report_of
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
 from boardenvs.game.errors import ForfeitError
+from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.utils.imports import describe
 

@@ -23,7 +23,8 @@ from boardenvs.cli.options import (
     player_names,
     position_of,
 )
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 from boardenvs.games import parse, spec_of
 from boardenvs.search import Analysis
 from boardenvs.tablebase import Tablebase

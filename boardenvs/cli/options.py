@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 from typer import Argument, Option
 
 from boardenvs.agents import AGENTS
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
+from boardenvs.game.position import Position
 from boardenvs.games import GAMES
 
 if TYPE_CHECKING:

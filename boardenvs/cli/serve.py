@@ -44,7 +44,7 @@ class EngineCommand:
         from boardenvs.agents import agent_for
         from boardenvs.agents.base import act_after
         from boardenvs.engines import serve, servers_of
-        from boardenvs.game.contract import Position, stack
+        from boardenvs.game.position import Position, stack
         from boardenvs.games import parse
 
         game = parse(self.game)

@@ -12,7 +12,9 @@ from collections.abc import Iterator
 
 from boardenvs.board.bitboard import drawn
 from boardenvs.engines.protocol import Ended, MoveQuery, Protocol, Server, is_othello
-from boardenvs.game.contract import PASS, Game, Position
+from boardenvs.game.contract import Game
+from boardenvs.game.notation import PASS
+from boardenvs.game.position import Position
 from boardenvs.games.notation import turned
 
 _DISCS = "*O"

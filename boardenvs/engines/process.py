@@ -15,8 +15,9 @@ from boardenvs.engines.gtp import Gtp
 from boardenvs.engines.nboard import NBoard
 from boardenvs.engines.protocol import MoveQuery, Protocol, notation_of, plies_to
 from boardenvs.engines.transport import Transport
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
+from boardenvs.game.position import Position
 
 PROTOCOLS: dict[str, type[Protocol]] = {"gtp": Gtp, "nboard": NBoard}
 

@@ -9,7 +9,9 @@ from functools import lru_cache
 from typing import ClassVar
 
 from boardenvs.engines.channel import Channel
-from boardenvs.game.contract import PASS, Game, Position
+from boardenvs.game.contract import Game
+from boardenvs.game.notation import PASS
+from boardenvs.game.position import Position
 from boardenvs.game.session import GameSession
 from boardenvs.games import spec_of
 from boardenvs.games.notation import MoveNotation

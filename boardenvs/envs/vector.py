@@ -22,7 +22,8 @@ from boardenvs.envs.core import (
     observation_space,
 )
 from boardenvs.envs.groups import Opponent
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 from boardenvs.game.rules import DRAW
 from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, State
 from boardenvs.utils.checks import check_name, quote, unknown

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from boardenvs import games
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
+from boardenvs.game.position import Position, stack
 from boardenvs.game.state import FloatArray, State, concat, take
 from boardenvs.games.files import find_file
 from boardenvs.tablebase import Tablebase, won_positions

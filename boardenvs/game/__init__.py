@@ -4,10 +4,11 @@ The author of a game imports from here, from `boardenvs.board` and from `boarden
 boardenvs/games/README.md tells how to add one.
 """
 
-from boardenvs.game.contract import Game, Notation, Position
+from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
 from boardenvs.game.look import BLACK, CROWN, RED, WHITE, Look, PieceLook, disc, piece
-from boardenvs.game.notation import Dropping, Moving, Pairs, Parts, Passing, Placing
+from boardenvs.game.notation import Dropping, Moving, Notation, Pairs, Parts, Passing, Placing
+from boardenvs.game.position import Position
 from boardenvs.game.rules import MAX_VALUE, About, Feature
 from boardenvs.game.state import State
 

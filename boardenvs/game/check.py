@@ -12,9 +12,10 @@ import numpy as np
 from boardenvs.board.bitboard import square_name, squares_of
 from boardenvs.board.symmetry import Symmetry
 from boardenvs.game import fen
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
 from boardenvs.game.kernels import by_name
+from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import MAX_VALUE, turned
 from boardenvs.kernel import ALL, get_backend, set_backend
 from boardenvs.kernel.layout import pack_bits

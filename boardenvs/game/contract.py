@@ -1,258 +1,52 @@
-"""The contract of a game: its positions, its actions, and how these are written.
-
-A class states the rules (`game/rules.py`) and with them everything else about its game. Everything
-else in the library is derived from `Game`, once, for all games.
+"""A game: its rules (`game/rules.py`) and all that follows from them, once, for all games.
 
 Every ply, a noop too, passes the turn to the other side, unless the game has a rule `again`.
 """
 
 from __future__ import annotations
 
-import operator
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, lru_cache, reduce
 from itertools import repeat
-from typing import Any, ClassVar, NamedTuple
+from operator import or_
+from typing import Any, ClassVar
 
 import numpy as np
 
-from boardenvs.board.bitboard import drawn, joined, square_name, squares_of
+from boardenvs.board.bitboard import square_name, squares_of
 from boardenvs.board.symmetry import Symmetry
-from boardenvs.game.compiled import CompiledRules
-from boardenvs.game.errors import IllegalActionError, PositionError
-from boardenvs.game.rules import DRAW, LOSS, WIN, turned
-from boardenvs.game.state import Int8Array, IntArray, State, take
-from boardenvs.kernel import ALL
+from boardenvs.game.errors import PositionError
+from boardenvs.game.kernels import Kernels
+from boardenvs.game.notation import NOOP, PASS, Notation
+from boardenvs.game.position import Position
+from boardenvs.game.rules import DRAW, Rules, turned
+from boardenvs.game.state import (
+    BoolArray,
+    FloatArray,
+    Int8Array,
+    IntArray,
+    State,
+    Transition,
+    WordArray,
+    empty_state,
+    state_words,
+)
+from boardenvs.game.stepping import (
+    check_actions,
+    step_batch_by_parts,
+    step_batch_compiled,
+    step_rows,
+)
+from boardenvs.kernel import ALL, Kernel, get_backend
+from boardenvs.kernel.layout import unpack
 from boardenvs.utils.checks import is_whole, quote
 
-PASS, NOOP = "pass", "noop"  # the last action, as players and as the rule sheets write it
 MAX_PLY = 1 << 30  # of a position to start from: batches count plies in 32 bits
 
 
-class Position(NamedTuple):
-    """One position of a game, in Python ints; the fields mean what they mean in `State`.
-
-    ```python
-    import boardenvs
-
-    position = boardenvs.games.make("othello").start()
-    while not position.is_over():
-        position = position.step(position.legal_actions()[0])
-    print(position.result())  # what black and red got, 100 for a win
-    ```
-    """
-
-    words: tuple[int, ...]
-    legal_bits: tuple[int, ...]
-    to_move: int
-    ply: int
-    terminated: bool
-    game: Game
-
-    @property
-    def own(self) -> int:
-        """The squares of the side to move."""
-        return self.pieces(self.to_move)
-
-    @property
-    def opp(self) -> int:
-        """The squares of the other side."""
-        return self.pieces(1 - self.to_move)
-
-    # ---- actions -----------------------------------------------------------------------------
-
-    def is_legal(self, action: int) -> bool:
-        """Whether the action is legal here; numbers that are no action are not."""
-        word = action >> 6
-        return 0 <= word < len(self.legal_bits) and bool(self.legal_bits[word] >> (action & 63) & 1)
-
-    def legal_actions(self) -> list[int]:
-        """The legal actions in ascending order."""
-        actions = []
-        for word, bits in enumerate(self.legal_bits):
-            while bits:
-                actions.append(64 * word + (bits & -bits).bit_length() - 1)
-                bits &= bits - 1
-        return actions
-
-    def illegal_action(self, action: int) -> IllegalActionError:
-        """The error of an action that is not legal here, or no action at all; it says what is."""
-        game = self.game
-        if not 0 <= action < game.num_actions:
-            return IllegalActionError(
-                f"action {action} is out of range: actions are 0 to {game.num_actions - 1}"
-            )
-        legal = ", ".join(f"{a} ({game.action_name(a, self)})" for a in self.legal_actions())
-        return IllegalActionError(
-            f"action {action} ({game.action_name(action)}) is not legal for "
-            f"{game.roles[self.to_move]} at ply {self.ply}; legal: "
-            f"{legal or 'nothing, the game is over'}"
-        )
-
-    def step(self, action: int) -> Position:
-        """The position after an action; IllegalActionError, with what is legal, where it is not."""
-        action = operator.index(action)
-        if not self.is_legal(action):
-            raise self.illegal_action(action)
-        words, _, to_move, ply, _, game = self
-        return _made(game, words, ply, game.kernels.step_words.one(*words, to_move, ply, action))
-
-    def step_observe(self, action: int) -> tuple[Position, Int8Array]:
-        """The position after a legal action, and its `observation_bytes`, in one call.
-
-        For a caller that has checked that the action is legal: it is not checked here.
-        """
-        words, _, to_move, ply, _, game = self
-        after, seen = game.kernels.step_observe.one_in_parts(*words, to_move, ply, action)
-        return _made(game, words, ply, after), seen
-
-    # ---- what it shows -----------------------------------------------------------------------
-
-    def pieces(self, role: int) -> int:
-        """The squares of a role, given by its index."""
-        width, other = self.game.board.words, role != self.to_move
-        if width == 1:
-            return self.words[other]
-        return int(self.game.join(self.words)[other])
-
-    def by_role(self) -> tuple[int, ...]:
-        """The sets and numbers as the first role sees them: what `Game.position` takes."""
-        words = self.words if self.to_move == 0 else turned(self.game.word_names, self.words)
-        return self.game.join(words)
-
-    def word(self, name: str) -> int:
-        """The set of squares, or the number, of this name."""
-        names = (*self.game.squares, *self.game.numbers)
-        return int(self.game.join(self.words)[names.index(name)])
-
-    def image(self, symmetry: Symmetry) -> Position:
-        """The position under a symmetry of the board; of a history nothing is left."""
-        words = self.game.image(symmetry, self.game.split(self.by_role()))
-        return self.game.position(self.game.join(words), self.to_move, self.ply)
-
-    def planes(self) -> tuple[int, ...]:
-        """The observation's planes for the side to move, one after the other, as words."""
-        return self.game.kernels.planes.one(*self.words, self.to_move, self.ply)
-
-    def observation_bytes(self, role: int, legal_bits: tuple[int, ...]) -> Int8Array:
-        """What a role observes where these are its legal actions: its planes and then the actions,
-        each in words of 64 squares or actions, (64 * W,) int8 of 0 and 1.
-        """
-        words = self.words
-        if role != self.to_move:
-            words = turned(self.game.word_names, words)
-        kernel = self.game.kernels.observe
-        seen: Int8Array = kernel.one_in_parts(*words, role, self.ply, *legal_bits)[1]
-        return seen
-
-    def fen(self) -> str:
-        """The position as a line of text; see `boardenvs.game.fen`, which reads it back."""
-        board, pieces = self.game.board, enumerate(self.game.roles)
-        signs = drawn([(role[0], self.pieces(i)) for i, role in pieces], board.size)
-        ranks = [signs[a1 : a1 + board.columns] for a1 in range(0, board.size, board.columns)]
-        text = f"{joined(reversed(ranks))} {self.game.roles[self.to_move]} {self.ply}"
-        rest = zip(self.game.further_words, self.by_role()[2:], strict=True)
-        return text + "".join(f" {name}={self.game.word_text(name, x)}" for name, x in rest if x)
-
-    def __repr__(self) -> str:
-        return f"<{self.game.id} {self.fen()!r}>"
-
-    def _repr_svg_(self) -> str | None:
-        """In a notebook: the board."""
-        drawer = type(self.game).drawer
-        return None if drawer is None else drawer(self)
-
-    # ---- the end -----------------------------------------------------------------------------
-
-    def result(self) -> tuple[float, float]:
-        """The goal values by role that the position would give, whether it is over or not."""
-        first, second = self.points()
-        if first == second:
-            return (DRAW, DRAW)
-        return (WIN, LOSS) if first > second else (LOSS, WIN)
-
-    def points(self) -> tuple[int, int]:
-        """The points by role, of which more win: in Othello the discs."""
-        mine, theirs = self.game.kernels.points.one(*self.words, self.to_move)
-        return (mine, theirs) if self.to_move == 0 else (theirs, mine)
-
-    def is_truncated(self) -> bool:
-        """Whether the cap on plies ends the game here, undecided."""
-        cap = self.game.max_plies
-        return cap is not None and self.ply >= cap and not self.terminated
-
-    def is_over(self) -> bool:
-        """Whether the game has ended, by its rules or by the cap on plies."""
-        return self.terminated or self.is_truncated()
-
-
-def _made(game: Game, before: tuple[int, ...], ply: int, after: tuple[int, ...]) -> Position:
-    """The position after a ply, of what `kernels.step_words` gives."""
-    size = len(before)
-    # As NamedTuples are made, in half the time.
-    return _new(Position, (after[:size], after[size:-2], after[-2], ply + 1, after[-1] != 0, game))
-
-
-_new = tuple.__new__
-
-
-class Notation(ABC):
-    """The actions of a game and their names; `boardenvs.game.notation` has the usual ones.
-
-    Actions come in parts, as `Rules.moves` returns them; by default each part has one for each
-    square of the board, so that action n * p + s, of n squares, belongs to square s of part p.
-    Actions that are given are in range, and none is noop, which `Game` writes and reads itself;
-    `position`, where given, is the one they are taken in.
-    """
-
-    planes: int  # the number of such parts
-    needs_position = True  # whether the name of an action depends on where it is taken
-
-    def explain(self, game: Game) -> str:
-        """What the actions but noop mean, in Markdown."""
-        return "The actions are in parts of " + ", ".join(map(str, self.sizes(game))) + "."
-
-    @abstractmethod
-    def write(self, game: Game, action: int, position: Position | None) -> str:
-        """See `Game.action_name`."""
-
-    @abstractmethod
-    def parse(self, game: Game, text: str) -> int:
-        """See `Game.parse_action`."""
-
-    def write_gdl(self, game: Game, action: int, position: Position | None) -> str:
-        """See `Game.action_gdl`; by default as players write it."""
-        return self.write(game, action, position)
-
-    def parse_gdl(self, game: Game, text: str) -> int:
-        """See `Game.parse_gdl`."""
-        return self.parse(game, text)
-
-    @abstractmethod
-    def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
-        """See `Game.action_squares`."""
-
-    def sizes(self, game: Game) -> tuple[int, ...]:
-        """How many actions each part has."""
-        return (game.board.size,) * self.planes
-
-    def plane_images(self, symmetry: Symmetry) -> list[int]:
-        """The image of each part under a symmetry of the board, where a part has an action a
-        square.
-        """
-        return list(range(self.planes))
-
-    def images(self, game: Game, symmetry: Symmetry) -> list[int]:
-        """See `Game.action_images`; without noop."""
-        size = game.board.size
-        planes = self.plane_images(symmetry)
-        return [size * plane + square for plane in planes for square in symmetry.squares]
-
-
 @dataclass(frozen=True)
-class Game(CompiledRules):
+class Game(Rules):
     """A two-player game on a board of at most 16x16; its fields are the parameters of its rules.
 
     The last action is noop. `own` and `opp` are the squares of the side to move and of the other
@@ -276,6 +70,8 @@ class Game(CompiledRules):
     ```
     """
 
+    id: str
+
     notation: ClassVar[Notation]  # what actions there are and how they are written
 
     # Draws a position as SVG, for notebooks. `boardenvs` puts it in: a game knows no renderer.
@@ -293,6 +89,30 @@ class Game(CompiledRules):
     def _repr_svg_(self) -> str | None:
         """In a notebook: the starting position."""
         return self.start()._repr_svg_()
+
+    @cached_property
+    def kernels(self) -> Kernels:
+        """The rules as functions on words, for one board and for a batch."""
+        # A game with more than its equality sees shares nothing with those that are equal to it.
+        seen = {f.name for f in fields(self) if f.compare}
+        return _kernels_of(self) if seen.issuperset(self.__getstate__()) else Kernels(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is computed from the rest is left out: functions made by exec do not pickle.
+        kind = type(self)
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if not isinstance(getattr(kind, name, None), cached_property)
+        }
+
+    @cached_property
+    def observation_shape(self) -> tuple[int, int, int]:
+        return (*self.board, self.kernels.num_planes)
+
+    def empty(self, batch: int) -> State:
+        """A state of this game of uninitialised arrays."""
+        return empty_state(batch, len(self.word_names), self.legal_words)
 
     # ---- positions ---------------------------------------------------------------------------
 
@@ -326,7 +146,7 @@ class Game(CompiledRules):
         Where the game has a history, nothing has been before. Raises PositionError where the words,
         the side to move or the ply are impossible.
         """
-        self._check_words(words)
+        _check_words(self, words)
         if not is_whole(to_move, 0, 1):
             raise PositionError(
                 f"to_move is {quote(to_move)}: it must be 0 or 1, an index of roles"
@@ -342,23 +162,6 @@ class Game(CompiledRules):
         seen = turned(self.word_names, split) if to_move else split
         *legal_bits, terminated = self.kernels.begin.one(*seen, to_move, ply)
         return Position(seen, tuple(legal_bits), to_move, ply, bool(terminated), self)
-
-    def _check_words(self, words: Any) -> None:
-        names = (*self.squares, *self.numbers)
-        given: Any = (None, None)
-        if isinstance(words, Sequence) and len(words) == len(names):
-            given = words
-        largest = [self.board.all] * len(self.squares) + [ALL] * len(self.numbers)
-        if not all(map(is_whole, given, repeat(0), largest)) or given[0] & given[1]:
-            rest = f" and then {', '.join(names[2:])}" if names[2:] else ""
-            raise PositionError(
-                f"{quote(words)} are not two disjoint sets of squares{rest}, of a board of "
-                f"{self.board.size} squares"
-            )
-        numbers = words[len(self.squares) :]
-        for (name, size), number in zip(self.numbers.items(), numbers, strict=True):
-            if number >= size:
-                raise PositionError(f"{name} is {number}: it must be below {size}")
 
     def image(self, symmetry: Symmetry, words: Sequence[Any]) -> tuple[Any, ...]:
         """The words under a symmetry of the board, of ints or uint64 arrays; numbers and history
@@ -387,6 +190,30 @@ class Game(CompiledRules):
         rows = zip(words, map(tuple, legal_bits), *rest, strict=True)
         return [Position._make((*row, self)) for row in rows]
 
+    # ---- actions -----------------------------------------------------------------------------
+
+    def legal(self, state: State, out: BoolArray | None = None) -> BoolArray:
+        """The legal actions, (B, A) bool; all False where terminated. Written to `out` if given."""
+        flags = None if out is None else out.view(np.uint8)
+        mask: BoolArray = unpack(state.legal_bits, self.num_actions, flags).view(np.bool_)
+        return mask
+
+    def is_legal(self, state: State, actions: IntArray) -> BoolArray:
+        """Whether row i's action is legal, (B,) bool; actions out of range are not."""
+        index = np.asarray(actions).astype(np.intp, copy=False)
+        legal: BoolArray = np.empty(len(index), np.bool_)
+        self.kernels.is_legal.batch([state.legal_bits, index.view(np.uint64)], [legal])
+        return legal
+
+    def sample(self, state: State, rng: np.random.Generator) -> IntArray:
+        """A uniformly random legal action for each row, (B,) int64; noop where terminated."""
+        actions = np.empty(len(state.ply), np.int64)
+        bits = _random_words(rng, len(actions))
+        self.kernels.sample.batch([state.legal_bits, bits], [actions])
+        return actions
+
+    # ---- plies -------------------------------------------------------------------------------
+
     def step(self, state: State, actions: IntArray, *, check: bool = False) -> State:
         """The state after one ply in every row; terminated rows stay as they are.
 
@@ -395,20 +222,136 @@ class Game(CompiledRules):
         faster, legality is not checked.
         """
         if check:
-            self._check_actions(state, np.asarray(actions))
-        return self._step(state, actions)
+            check_actions(self, state, np.asarray(actions))
+        return step_rows(self, state, actions)
 
-    def _check_actions(self, state: State, actions: IntArray) -> None:
-        if actions.shape != state.ply.shape or actions.dtype.kind not in "iu":
-            raise ValueError(
-                f"actions have shape {actions.shape} and type {actions.dtype}: they must be "
-                f"{len(state.ply)} integers, one for each row"
-            )
-        wrong = ~(self.is_legal(state, actions) | (state.terminated & (actions == self.noop)))
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            (position,) = self.positions(take(state, slice(row, row + 1)))
-            raise IllegalActionError(f"row {row}: {position.illegal_action(int(actions[row]))}")
+    def step_batch(
+        self,
+        state: State,
+        actions: IntArray,
+        waiting: BoolArray | None = None,
+        *,
+        all_legal: bool = False,
+    ) -> Transition:
+        """Play one ply in every row except the `waiting` ones, (B,) bool.
+
+        Rows with an illegal action, and those that wait, stay as they are; what is over must wait.
+        `actions` is (B,) int; with `all_legal` no row waits, and all actions are known to be legal,
+        which saves time. The input state is not modified.
+        """
+        actions = np.asarray(actions)
+        if waiting is None:
+            waiting = np.zeros(len(actions), np.bool_)
+        if get_backend() == "numba":
+            return step_batch_compiled(self, state, actions, waiting)
+        return step_batch_by_parts(self, state, actions, waiting, all_legal=all_legal)
+
+    # ---- ends and values ---------------------------------------------------------------------
+
+    def score_margin(self, state: State) -> IntArray:
+        """Own minus opposing points of the side to move, (B,) int64; see `points`."""
+        return _difference(self.kernels.points, state_words(state)[:-1])
+
+    def results(self, state: State) -> FloatArray:
+        """The goal values by role that each row would give, over or not, (B, 2) float."""
+        sign = np.sign(self.score_margin(state))
+        sign[state.to_move == 1] *= -1
+        return DRAW + DRAW * np.stack([sign, -sign], axis=1)
+
+    def goal(self, state: State) -> FloatArray:
+        """Goal values by role, 100 / 50 / 0, (B, 2) float; 0 until terminated."""
+        return np.where(state.terminated[:, None], self.results(state), 0.0)
+
+    def is_truncated(self, state: State) -> BoolArray:
+        """Where the cap on plies ends a game that is not over, (B,) bool."""
+        if self.max_plies is None:
+            return np.zeros(len(state.ply), np.bool_)
+        return (state.ply >= self.max_plies) & ~state.terminated
+
+    def wiped_out(self, state: State) -> BoolArray:
+        """Which sides have no piece left, the one to move and the other, (2, B) bool."""
+        width = self.board.words
+        sides = [reduce(or_, state.words[k : k + width]) for k in (0, width)]
+        found: BoolArray = np.stack(sides) == 0
+        return found
+
+    def is_over(self, state: State) -> BoolArray:
+        """Where the game has ended, by its rules or by the cap on plies, (B,) bool."""
+        over: BoolArray = state.terminated | self.is_truncated(state)
+        return over
+
+    def values(self, state: State) -> IntArray:
+        """The value of each position to its side to move by the heuristic, (B,) int64.
+
+        NotImplementedError where the game has none.
+        """
+        if not self.has_heuristic:
+            raise NotImplementedError(self.no_heuristic)
+        return _difference(self.kernels.evaluate, state_words(state))
+
+    @cached_property
+    def feature_sizes(self) -> dict[str, int]:
+        """Of each of the `features` the number that it stays below."""
+        return {
+            name: f.size
+            for name, f in self.kernels.named_features(*self.start_words(), 0, 0).items()
+        }
+
+    def feature_numbers(self, state: State) -> IntArray:
+        """The `features` of each row, in their order, (B, features) int64."""
+        numbers = np.empty((len(self.feature_sizes), len(state.ply)), np.uint64)
+        if len(numbers):
+            self.kernels.features.batch(state_words(state), list(numbers))
+        return numbers.T.astype(np.int64)
+
+    def piece_counts(self, state: State) -> IntArray:
+        """How many pieces are on each board, (B,) int64."""
+        counts = np.empty(len(state.ply), np.int64)
+        self.kernels.pieces.batch(list(state.words), [counts])
+        return counts
+
+    def empty_squares(self, state: State) -> IntArray:
+        """How many squares in play are empty on each board, (B,) int64."""
+        squares: IntArray = self.board.size - self.holes.bit_count() - self.piece_counts(state)
+        return squares
+
+    def kinds_on(self, state: State) -> WordArray:
+        """The squares of each of the `kinds`, (kinds, W, B), W words a board."""
+        width = self.board.words
+        found = np.empty((self.kernels.num_kinds * width, len(state.ply)), np.uint64)
+        self.kernels.kinds.batch(list(state.words), list(found))
+        return found.reshape(-1, width, len(state.ply))
+
+    # ---- observations ------------------------------------------------------------------------
+
+    def observe(self, state: State, out: Int8Array | None = None) -> Int8Array:
+        """What the side to move sees, (B, R, F, C) int8 of 0 and 1, indexed [row, y-1, x-1, plane],
+        of boards with R ranks and F files.
+
+        A view of memory that holds the planes first, (B, C * R * F) int8: `out`, if given.
+        """
+        bits = self._empty_planes(state) if out is None else out
+        self.kernels.planes.batch(state_words(state), [bits])
+        return self._as_planes(bits)
+
+    def observe_with_legal(
+        self, state: State, planes: Int8Array | None = None, mask: BoolArray | None = None
+    ) -> tuple[Int8Array, BoolArray]:
+        """`observe` and `legal` at once, which is faster; written to `planes` (B, C * R * F) int8
+        and `mask` (B, A) bool where they are given.
+        """
+        planes = self._empty_planes(state) if planes is None else planes
+        if mask is None:
+            mask = np.empty((len(planes), self.num_actions), np.bool_)
+        self.kernels.observe.batch([*state_words(state), state.legal_bits], [planes, mask])
+        return self._as_planes(planes), mask
+
+    def _empty_planes(self, state: State) -> Int8Array:
+        return np.empty((len(state.ply), self.kernels.num_planes * self.board.size), np.int8)
+
+    def _as_planes(self, bits: Int8Array) -> Int8Array:
+        shape = (len(bits), self.kernels.num_planes, *self.board)
+        return bits.reshape(shape).transpose(0, 2, 3, 1)
 
     # ---- notation ----------------------------------------------------------------------------
 
@@ -461,14 +404,43 @@ class Game(CompiledRules):
             raise
 
 
-def stack(positions: Sequence[Position]) -> State:
-    """A batch of these positions; `Game.positions` is the way back."""
-    if not positions:
-        raise ValueError("stack needs at least one position")
-    words = zip(*(position.words for position in positions), strict=True)
-    columns = zip(*(position[1:-1] for position in positions), strict=True)
-    dtypes = (np.uint64, np.int8, np.int32, np.bool_)
-    return State(
-        tuple(np.array(word, np.uint64) for word in words),
-        *(np.array(c, t) for c, t in zip(columns, dtypes, strict=True)),
-    )
+def _check_words(game: Game, words: Any) -> None:
+    """PositionError for words that cannot be those of a position, such as overlapping sets."""
+    names = (*game.squares, *game.numbers)
+    given: Any = (None, None)
+    if isinstance(words, Sequence) and len(words) == len(names):
+        given = words
+    largest = [game.board.all] * len(game.squares) + [ALL] * len(game.numbers)
+    if not all(map(is_whole, given, repeat(0), largest)) or given[0] & given[1]:
+        rest = f" and then {', '.join(names[2:])}" if names[2:] else ""
+        raise PositionError(
+            f"{quote(words)} are not two disjoint sets of squares{rest}, of a board of "
+            f"{game.board.size} squares"
+        )
+    numbers = words[len(game.squares) :]
+    for (name, size), number in zip(game.numbers.items(), numbers, strict=True):
+        if number >= size:
+            raise PositionError(f"{name} is {number}: it must be below {size}")
+
+
+def _difference(kernel: Kernel, words: list[IntArray]) -> IntArray:
+    """What a rule gives the side to move less what it gives the other, (B,) int64."""
+    mine, theirs = np.empty((2, len(words[0])), np.int64)
+    kernel.batch(words, [mine, theirs])
+    return mine - theirs
+
+
+def _random_words(rng: np.random.Generator, count: int) -> WordArray:
+    """Uniformly random words, (count,)."""
+    if isinstance(rng.bit_generator, np.random.PCG64):
+        # The default: its raw words are the same ones, in half the time.
+        return rng.bit_generator.random_raw(count)
+    return rng.integers(1 << 64, size=count, dtype=np.uint64)
+
+
+@lru_cache(maxsize=64)
+def _kernels_of(game: Game) -> Kernels:
+    """Of equal games the same: each environment that is made by a name makes a game, and machine
+    code stays in memory until the process ends.
+    """
+    return Kernels(game)

@@ -21,8 +21,9 @@ from __future__ import annotations
 import re
 
 from boardenvs.board.bitboard import EIGHT, from_squares, square_name
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
+from boardenvs.game.position import Position
 from boardenvs.utils.checks import cut, unknown
 
 _MAX_SHOWN, _MAX_DIGITS = 120, 20  # of a text in messages; of a number of plies

@@ -10,12 +10,13 @@ these one after the other (`Parts`), or a `Notation` of its own.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from string import ascii_lowercase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from boardenvs.board.bitboard import (
     DIRECTIONS,
@@ -27,8 +28,66 @@ from boardenvs.board.bitboard import (
     steps,
 )
 from boardenvs.board.symmetry import Symmetry
-from boardenvs.game.contract import PASS, Game, Notation, Position
 from boardenvs.utils.checks import quote
+
+if TYPE_CHECKING:
+    from boardenvs.game.contract import Game
+    from boardenvs.game.position import Position
+
+PASS, NOOP = "pass", "noop"  # the last action, as players and as the rule sheets write it
+
+
+class Notation(ABC):
+    """The actions of a game and their names; `boardenvs.game.notation` has the usual ones.
+
+    Actions come in parts, as `Rules.moves` returns them; by default each part has one for each
+    square of the board, so that action n * p + s, of n squares, belongs to square s of part p.
+    Actions that are given are in range, and none is noop, which `Game` writes and reads itself;
+    `position`, where given, is the one they are taken in.
+    """
+
+    planes: int  # the number of such parts
+    needs_position = True  # whether the name of an action depends on where it is taken
+
+    def explain(self, game: Game) -> str:
+        """What the actions but noop mean, in Markdown."""
+        return "The actions are in parts of " + ", ".join(map(str, self.sizes(game))) + "."
+
+    @abstractmethod
+    def write(self, game: Game, action: int, position: Position | None) -> str:
+        """See `Game.action_name`."""
+
+    @abstractmethod
+    def parse(self, game: Game, text: str) -> int:
+        """See `Game.parse_action`."""
+
+    def write_gdl(self, game: Game, action: int, position: Position | None) -> str:
+        """See `Game.action_gdl`; by default as players write it."""
+        return self.write(game, action, position)
+
+    def parse_gdl(self, game: Game, text: str) -> int:
+        """See `Game.parse_gdl`."""
+        return self.parse(game, text)
+
+    @abstractmethod
+    def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
+        """See `Game.action_squares`."""
+
+    def sizes(self, game: Game) -> tuple[int, ...]:
+        """How many actions each part has."""
+        return (game.board.size,) * self.planes
+
+    def plane_images(self, symmetry: Symmetry) -> list[int]:
+        """The image of each part under a symmetry of the board, where a part has an action a
+        square.
+        """
+        return list(range(self.planes))
+
+    def images(self, game: Game, symmetry: Symmetry) -> list[int]:
+        """See `Game.action_images`; without noop."""
+        size = game.board.size
+        planes = self.plane_images(symmetry)
+        return [size * plane + square for plane in planes for square in symmetry.squares]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position, stack
 from boardenvs.game.state import IntArray, State, take
 
 # Rows expanded at once.

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from boardenvs.game.contract import PASS, Game, Position
+from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.look import Look
+from boardenvs.game.notation import PASS
+from boardenvs.game.position import Position
 from boardenvs.utils.checks import cut
 
 _SEPARATORS = re.compile(r"[\s\-x:>]+")

@@ -11,7 +11,8 @@ import numpy as np
 from boardenvs.agents import Agent, agent_for
 from boardenvs.agents.base import HistoryAgent
 from boardenvs.envs.groups import choose
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position, stack
 from boardenvs.game.session import GameSession
 from boardenvs.game.state import IntArray, State
 from boardenvs.games import spec_of

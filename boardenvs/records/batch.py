@@ -8,8 +8,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
+from boardenvs.game.position import Position, stack
 from boardenvs.game.state import BoolArray, IntArray, State, put, take
 from boardenvs.records.record import Record, replay
 

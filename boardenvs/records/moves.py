@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from boardenvs.board.bitboard import parse_square, square_name
-from boardenvs.game.contract import PASS, Game
+from boardenvs.game.contract import Game
+from boardenvs.game.notation import PASS
 from boardenvs.games.notation import turned
 from boardenvs.games.othello import Othello
 from boardenvs.records.batch import play, starts_of

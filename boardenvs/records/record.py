@@ -8,8 +8,9 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import Any, SupportsIndex, overload
 
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
+from boardenvs.game.position import Position
 from boardenvs.games import spec_of
 from boardenvs.games.notation import MoveNotation
 from boardenvs.report import ReportTable

@@ -11,7 +11,8 @@ import numpy as np
 from pettingzoo.utils import BaseWrapper
 
 from boardenvs.envs.aec import BoardAECEnv
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 from boardenvs.game.rules import LOSS, WIN
 from boardenvs.records.record import Record, Records, make_record
 

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
 from boardenvs.game.look import Scene
+from boardenvs.game.position import Position
 from boardenvs.render.ansi import write_ansi
 from boardenvs.render.geometry import NOTEBOOK_UNIT, scene, sheet
 from boardenvs.render.page import ShownGame, to_frame, to_page

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from boardenvs.board.bitboard import drawn, squares_of
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 from boardenvs.render.geometry import MARGIN, NOTEBOOK_UNIT, Cells, board_look, mark, scene, target
 from boardenvs.render.svg import id_of, write_layers
 from boardenvs.render.view import View, view

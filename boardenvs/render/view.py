@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple, TypedDict
 
 from boardenvs.board.bitboard import Board, from_squares
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
 from boardenvs.game.look import Look
+from boardenvs.game.position import Position
 
 
 class View(NamedTuple):

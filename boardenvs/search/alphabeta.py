@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position, stack
 from boardenvs.game.state import BoolArray, IntArray, State, WordArray
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend

@@ -10,8 +10,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game
 from boardenvs.game.perft import successors
+from boardenvs.game.position import Position, stack
 from boardenvs.game.state import Array, FloatArray, IntArray, State, for_movers, take
 from boardenvs.games import spec_of
 from boardenvs.games.notation import MoveNotation

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from boardenvs.board.bitboard import Board, square_name
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 from boardenvs.utils.checks import check_name
 
 PARTS = ("symmetry", "squares", "roles", "pieces")

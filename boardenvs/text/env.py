@@ -11,9 +11,10 @@ from boardenvs import games
 from boardenvs.agents import agent_for
 from boardenvs.envs.core import ResetNeededError
 from boardenvs.envs.groups import Opponent, check_seat, choose, draw_seat
-from boardenvs.game.contract import Game, Position, stack
+from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
 from boardenvs.game.openings import check_plies, distinct_openings
+from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import goal_to_reward
 from boardenvs.game.session import GameSession
 from boardenvs.play.session import record_of

@@ -7,7 +7,8 @@ from typing import Unpack
 import numpy as np
 
 from boardenvs.exams.positions import exam_positions
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 from boardenvs.game.state import take
 from boardenvs.text.env import TextEnv
 from boardenvs.text.prompt import Shown

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from boardenvs.board.bitboard import squares_of
-from boardenvs.game.contract import Position
+from boardenvs.game.position import Position
 from boardenvs.text.disguise import Disguise
 
 SQUARE = r"[a-z]\d{1,2}"

@@ -9,7 +9,8 @@ from typing import NamedTuple, Unpack
 
 import numpy as np
 
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
 from boardenvs.records.record import Record, until_illegal
 from boardenvs.text.disguise import Disguise

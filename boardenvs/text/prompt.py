@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 from boardenvs.board.bitboard import drawn, joined, squares_of
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 from boardenvs.text.disguise import Disguise
 from boardenvs.text.reader import Reading
 from boardenvs.utils.checks import check_name, cut

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from boardenvs.game.contract import Position
+from boardenvs.game.position import Position
 from boardenvs.text.prompt import Style, picture
 from boardenvs.text.reader import Reading, read
 from boardenvs.utils.checks import cut

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from boardenvs.game.contract import Position
+from boardenvs.game.position import Position
 from boardenvs.text import phrases
 from boardenvs.text.disguise import Disguise
 from boardenvs.text.moves import PASS, Moves, plain

@@ -13,7 +13,8 @@ from boardenvs import games
 from boardenvs.agents import Agent
 from boardenvs.agents.analyse import analyse, exact_analyst
 from boardenvs.exams.positions import exam_positions
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 from boardenvs.search.analysis import OUTCOMES
 from boardenvs.text.prompt import Style
 from boardenvs.utils.files import write_atomically

@@ -14,9 +14,10 @@ from boardenvs.agents.analyse import default_analyst, exact_analyst
 from boardenvs.board.bitboard import EIGHT, Board, drawn, neighbours, squares_of
 from boardenvs.envs.page import title_of
 from boardenvs.game import fen
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
 from boardenvs.game.look import Look
 from boardenvs.game.notation import Dropping, Moving
+from boardenvs.game.position import Position
 from boardenvs.play.session import record_of, session_of
 from boardenvs.records.record import Record, parse_names, until_illegal
 from boardenvs.render.geometry import LINED, Cells, board_look

@@ -26,8 +26,8 @@ from boardenvs.agents import Agent, agent_for
 from boardenvs.agents.analyse import analyse, analyse_until
 from boardenvs.agents.base import AnalysingUntil
 from boardenvs.agents.spec import make_agent
-from boardenvs.game.contract import Position
 from boardenvs.game.errors import IllegalActionError
+from boardenvs.game.position import Position
 from boardenvs.kernel.backend import no_compiling
 from boardenvs.play import reply
 from boardenvs.records.record import names

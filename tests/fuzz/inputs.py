@@ -18,7 +18,7 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 from reference import Board
 
 from boardenvs.board.bitboard import squares_of
-from boardenvs.game.contract import Position
+from boardenvs.game.position import Position
 from fuzz.oracle import CANARY
 
 CASES = int(os.environ.get("FUZZ_CASES", "0"))

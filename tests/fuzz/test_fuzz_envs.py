@@ -17,7 +17,7 @@ from pettingzoo import ParallelEnv
 
 import boardenvs
 from boardenvs.envs.factory import single_env
-from boardenvs.game.contract import Position
+from boardenvs.game.position import Position
 from fuzz.inputs import GAMES, fuzzed, scalar, text, thing, value, whole
 from fuzz.oracle import CANARY, attempt
 

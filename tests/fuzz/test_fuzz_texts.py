@@ -18,8 +18,8 @@ from boardenvs.agents import agent_for, make_agent
 from boardenvs.agents.alphabeta import AlphaBetaAgent
 from boardenvs.agents.mcts import MCTSAgent
 from boardenvs.game import fen
-from boardenvs.game.contract import stack
 from boardenvs.game.errors import PositionError
+from boardenvs.game.position import stack
 from fuzz import oracle
 from fuzz.inputs import GAMES, NAMED_CODE, WHOLE, as_board, fuzzed, mutated, thing, whole
 from fuzz.oracle import CANARY, attempt

@@ -19,7 +19,8 @@ import numpy as np
 
 from boardenvs.agents.base import Agent, AgentByGame, analysis_by, check_game
 from boardenvs.agents.spec import make_agent
-from boardenvs.game.contract import Game, Position
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.games.files import require_file
 from boardenvs.search.analysis import Analysis

@@ -1,0 +1,198 @@
+"""One position of a game, in Python ints; a batch of them is a `State` (`game/state.py`)."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from boardenvs.board.bitboard import drawn, joined
+from boardenvs.board.symmetry import Symmetry
+from boardenvs.game.errors import IllegalActionError
+from boardenvs.game.rules import DRAW, LOSS, WIN, turned
+from boardenvs.game.state import Int8Array, State
+
+if TYPE_CHECKING:
+    from boardenvs.game.contract import Game
+
+
+class Position(NamedTuple):
+    """One position of a game, in Python ints; the fields mean what they mean in `State`.
+
+    ```python
+    import boardenvs
+
+    position = boardenvs.games.make("othello").start()
+    while not position.is_over():
+        position = position.step(position.legal_actions()[0])
+    print(position.result())  # what black and red got, 100 for a win
+    ```
+    """
+
+    words: tuple[int, ...]
+    legal_bits: tuple[int, ...]
+    to_move: int
+    ply: int
+    terminated: bool
+    game: Game
+
+    @property
+    def own(self) -> int:
+        """The squares of the side to move."""
+        return self.pieces(self.to_move)
+
+    @property
+    def opp(self) -> int:
+        """The squares of the other side."""
+        return self.pieces(1 - self.to_move)
+
+    # ---- actions -----------------------------------------------------------------------------
+
+    def is_legal(self, action: int) -> bool:
+        """Whether the action is legal here; numbers that are no action are not."""
+        word = action >> 6
+        return 0 <= word < len(self.legal_bits) and bool(self.legal_bits[word] >> (action & 63) & 1)
+
+    def legal_actions(self) -> list[int]:
+        """The legal actions in ascending order."""
+        actions = []
+        for word, bits in enumerate(self.legal_bits):
+            while bits:
+                actions.append(64 * word + (bits & -bits).bit_length() - 1)
+                bits &= bits - 1
+        return actions
+
+    def illegal_action(self, action: int) -> IllegalActionError:
+        """The error of an action that is not legal here, or no action at all; it says what is."""
+        game = self.game
+        if not 0 <= action < game.num_actions:
+            return IllegalActionError(
+                f"action {action} is out of range: actions are 0 to {game.num_actions - 1}"
+            )
+        legal = ", ".join(f"{a} ({game.action_name(a, self)})" for a in self.legal_actions())
+        return IllegalActionError(
+            f"action {action} ({game.action_name(action)}) is not legal for "
+            f"{game.roles[self.to_move]} at ply {self.ply}; legal: "
+            f"{legal or 'nothing, the game is over'}"
+        )
+
+    def step(self, action: int) -> Position:
+        """The position after an action; IllegalActionError, with what is legal, where it is not."""
+        action = operator.index(action)
+        if not self.is_legal(action):
+            raise self.illegal_action(action)
+        words, _, to_move, ply, _, game = self
+        return _made(game, words, ply, game.kernels.step_words.one(*words, to_move, ply, action))
+
+    def step_observe(self, action: int) -> tuple[Position, Int8Array]:
+        """The position after a legal action, and its `observation_bytes`, in one call.
+
+        For a caller that has checked that the action is legal: it is not checked here.
+        """
+        words, _, to_move, ply, _, game = self
+        after, seen = game.kernels.step_observe.one_in_parts(*words, to_move, ply, action)
+        return _made(game, words, ply, after), seen
+
+    # ---- what it shows -----------------------------------------------------------------------
+
+    def pieces(self, role: int) -> int:
+        """The squares of a role, given by its index."""
+        width, other = self.game.board.words, role != self.to_move
+        if width == 1:
+            return self.words[other]
+        return int(self.game.join(self.words)[other])
+
+    def by_role(self) -> tuple[int, ...]:
+        """The sets and numbers as the first role sees them: what `Game.position` takes."""
+        words = self.words if self.to_move == 0 else turned(self.game.word_names, self.words)
+        return self.game.join(words)
+
+    def word(self, name: str) -> int:
+        """The set of squares, or the number, of this name."""
+        names = (*self.game.squares, *self.game.numbers)
+        return int(self.game.join(self.words)[names.index(name)])
+
+    def image(self, symmetry: Symmetry) -> Position:
+        """The position under a symmetry of the board; of a history nothing is left."""
+        words = self.game.image(symmetry, self.game.split(self.by_role()))
+        return self.game.position(self.game.join(words), self.to_move, self.ply)
+
+    def planes(self) -> tuple[int, ...]:
+        """The observation's planes for the side to move, one after the other, as words."""
+        return self.game.kernels.planes.one(*self.words, self.to_move, self.ply)
+
+    def observation_bytes(self, role: int, legal_bits: tuple[int, ...]) -> Int8Array:
+        """What a role observes where these are its legal actions: its planes and then the actions,
+        each in words of 64 squares or actions, (64 * W,) int8 of 0 and 1.
+        """
+        words = self.words
+        if role != self.to_move:
+            words = turned(self.game.word_names, words)
+        kernel = self.game.kernels.observe
+        seen: Int8Array = kernel.one_in_parts(*words, role, self.ply, *legal_bits)[1]
+        return seen
+
+    def fen(self) -> str:
+        """The position as a line of text; see `boardenvs.game.fen`, which reads it back."""
+        board, pieces = self.game.board, enumerate(self.game.roles)
+        signs = drawn([(role[0], self.pieces(i)) for i, role in pieces], board.size)
+        ranks = [signs[a1 : a1 + board.columns] for a1 in range(0, board.size, board.columns)]
+        text = f"{joined(reversed(ranks))} {self.game.roles[self.to_move]} {self.ply}"
+        rest = zip(self.game.further_words, self.by_role()[2:], strict=True)
+        return text + "".join(f" {name}={self.game.word_text(name, x)}" for name, x in rest if x)
+
+    def __repr__(self) -> str:
+        return f"<{self.game.id} {self.fen()!r}>"
+
+    def _repr_svg_(self) -> str | None:
+        """In a notebook: the board."""
+        drawer = type(self.game).drawer
+        return None if drawer is None else drawer(self)
+
+    # ---- the end -----------------------------------------------------------------------------
+
+    def result(self) -> tuple[float, float]:
+        """The goal values by role that the position would give, whether it is over or not."""
+        first, second = self.points()
+        if first == second:
+            return (DRAW, DRAW)
+        return (WIN, LOSS) if first > second else (LOSS, WIN)
+
+    def points(self) -> tuple[int, int]:
+        """The points by role, of which more win: in Othello the discs."""
+        mine, theirs = self.game.kernels.points.one(*self.words, self.to_move)
+        return (mine, theirs) if self.to_move == 0 else (theirs, mine)
+
+    def is_truncated(self) -> bool:
+        """Whether the cap on plies ends the game here, undecided."""
+        cap = self.game.max_plies
+        return cap is not None and self.ply >= cap and not self.terminated
+
+    def is_over(self) -> bool:
+        """Whether the game has ended, by its rules or by the cap on plies."""
+        return self.terminated or self.is_truncated()
+
+
+def _made(game: Game, before: tuple[int, ...], ply: int, after: tuple[int, ...]) -> Position:
+    """The position after a ply, of what `kernels.step_words` gives."""
+    size = len(before)
+    # As NamedTuples are made, in half the time.
+    return _new(Position, (after[:size], after[size:-2], after[-2], ply + 1, after[-1] != 0, game))
+
+
+_new = tuple.__new__
+
+
+def stack(positions: Sequence[Position]) -> State:
+    """A batch of these positions; `Game.positions` is the way back."""
+    if not positions:
+        raise ValueError("stack needs at least one position")
+    words = zip(*(position.words for position in positions), strict=True)
+    columns = zip(*(position[1:-1] for position in positions), strict=True)
+    dtypes = (np.uint64, np.int8, np.int32, np.bool_)
+    return State(
+        tuple(np.array(word, np.uint64) for word in words),
+        *(np.array(c, t) for c, t in zip(columns, dtypes, strict=True)),
+    )
