@@ -2,6 +2,7 @@
 
 import ast
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,10 @@ import pytest
 import boardenvs
 from boardenvs.board.bitboard import S, step
 from boardenvs.kernel import Kernel, nonzero
-from boardenvs.kernel.__main__ import write_listing
 from boardenvs.kernel.numba_writer import write_batch
 
 PACKAGE = Path(boardenvs.__file__).parent
+SHOW_RULE = Path(__file__).parents[1] / ".ci" / "show_rule.py"
 README = (PACKAGE / "README.md").read_text(encoding="utf-8")
 BLOCKS = dict(re.findall(r"```(\S+)\n(.*?)```", README, re.DOTALL))
 RANKS = {
@@ -79,7 +80,8 @@ def blocked():
 @pytest.mark.parametrize("form", ["trace", "python", "numpy", "jax"])
 def test_what_becomes_of_the_example(form):
     block = BLOCKS[form if form == "trace" else f"{form}-writer"]
-    assert write_listing(blocked(), form)[0] == block
+    write_listing = runpy.run_path(str(SHOW_RULE))["write_listing"]
+    assert write_listing(blocked(), form) == block
 
 
 def test_what_numba_gets_of_the_example():
