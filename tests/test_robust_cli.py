@@ -32,7 +32,6 @@ def _folder(in_python: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         (["--sizes", "0"], "--sizes has 0"),
         (["--sizes", str(10**15)], "--sizes has 1000000000000000"),
         (["--rounds", "0"], "--rounds is 0: it must be 1 or more"),
-        (["--backends", "numpi"], "Did you mean 'numpy'"),
         (["--seconds", "nan"], "--seconds is nan"),
         (["--games", "otello"], "Did you mean 'othello'"),
         (["--out", "file/x"], "file/x"),

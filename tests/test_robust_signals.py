@@ -121,7 +121,7 @@ def test_the_benchmark_ends_in_a_line_and_writes_nothing(
     SignalledWhileRulesAreTraced.number = number
     (tmp_path / "bench.json").write_text("before")
     game = f"{__name__}:SignalledWhileRulesAreTraced"
-    words = ["--games", game, "--sizes", "1", "--backends", "numpy", "--no-peers"]
+    words = ["--games", game, "--sizes", "1", "--no-peers"]
     with pytest.raises(SystemExit) as ended:
         bench.main([*words, "--out", str(tmp_path)])
     assert ended.value.code == 130

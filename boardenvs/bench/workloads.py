@@ -1,5 +1,5 @@
-"""What is measured: uniformly random play through each of our interfaces and in other libraries,
-each in the way that its own documentation recommends, and the speed of search.
+"""The workloads: uniformly random play through each of our interfaces and in other libraries, as
+their documentation recommends, and search.
 
 A library that is not installed is left out (extra `peers` installs them).
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import random
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial, reduce
 from importlib.util import find_spec
 from operator import or_
@@ -17,24 +17,23 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from boardenvs.bench.measure import Workload, middle_game
+from boardenvs.bench.measure import Workload
 from boardenvs.envs.factory import env, raw_env, vec_env
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import State, put, take
+from boardenvs.game.state import put, take
 from boardenvs.games import spec_of
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend
 from boardenvs.search import AlphaBeta, Limits, search_trees
 from boardenvs.tablebase import Tablebase
 
-Play: TypeAlias = Callable[[], int]  # does a slice, and returns how much that was
+Play: TypeAlias = Callable[[], int]  # does a slice of work, and returns its amount
 
-# Plies before a single-board slice looks at the clock again.
-_SLICE = 300
+_SLICE = 300  # plies of a slice on a single board
 
-# Of search: empty squares, the fewest and the most, of positions whose ends are solved; nodes; and
-# simulations a tree by trees at a time. One on machine code's scale, one on Python's.
+# Searches by backend: the empty squares of positions that are solved (fewest and most), nodes, and
+# simulations per tree by the number of trees.
 _ENDS = {"numba": (12, 14), "numpy": (9, 9)}
 _NODES = {"numba": 200_000, "numpy": 2_000}
 _SIMULATIONS = {"numba": {1: 2_000, 64: 100}, "numpy": {1: 100, 64: 10}}
@@ -42,61 +41,48 @@ _POSITIONS = 8
 
 
 def ours(games: list[Game], sizes: list[int], backends: list[Backend]) -> Iterator[Workload]:
-    """All of ours, for these games, batch sizes and backends."""
-    single = {"raw_env": raw_env, "env": env}
+    """Random play through our interfaces."""
     batched: dict[str, Callable[[Game, int], Play]] = {"kernel": _kernel, "vec_env": _vector}
     if find_spec("stable_baselines3"):
         batched["SB3 VecEnv"] = _sb3
     for game, backend in itertools.product(games, backends):
-        name = spec_of(game)
-        for interface, make in single.items():
-            start = partial(_aec, make, game)
-            yield Workload("boardenvs", name, interface, 1, backend, start)
+        row = partial(Workload, "boardenvs", spec_of(game), backend=backend)
+        for interface, make in (("raw_env", raw_env), ("env", env)):
+            yield row(interface=interface, boards=1, start=partial(_aec, partial(make, game)))
         for size, (interface, play) in itertools.product(sizes, batched.items()):
-            start = partial(play, game, size)
-            yield Workload("boardenvs", name, interface, size, backend, start)
+            yield row(interface=interface, boards=size, start=partial(play, game, size))
 
 
 def searches(games: list[Game], backends: list[Backend]) -> Iterator[Workload]:
-    """Those that suit each game; none where a table of all positions takes the place of search."""
+    """The searches that suit each game; none for games with a tablebase."""
     for game, backend in itertools.product(games, backends):
         if Tablebase.covers(game):
             continue
-        rows: list[tuple[str, str, int, Callable[[], Play]]] = []
+        row = partial(Workload, "boardenvs", spec_of(game), backend=backend)
         if game.has_heuristic:
-            rows.append(("alpha-beta", "nodes", 1, partial(_alpha_beta, game)))
+            start = partial(_alpha_beta, game)
+            yield row(interface="alpha-beta", boards=1, start=start, unit="nodes")
             if game.fills_up and game.margin_counts:
-                rows.append(("exact end", "nodes", 1, partial(_exact_end, game)))
-        rows += [("MCTS", "simulations", n, partial(_mcts, game, n)) for n in (1, 64)]
-        for kind, unit, boards, start in rows:
-            yield Workload("boardenvs", spec_of(game), kind, boards, backend, start, unit)
+                start = partial(_exact_end, game)
+                yield row(interface="exact end", boards=1, start=start, unit="nodes")
+        for trees in (1, 64):
+            start = partial(_mcts, game, trees)
+            yield row(interface="MCTS", boards=trees, start=start, unit="simulations")
 
 
-# What OpenSpiel calls games of these ids; those of other packages are among them.
-_OF_OPENSPIEL = {
-    **{name: name for name in ("othello", "lines_of_action", "checkers", "chess", "connect_four")},
-    "go": "go(board_size=9)",
-    "hex": "hex(board_size=11)",
-    "nine_mens_morris": "nine_mens_morris",
-}
-
-
-def peers(games: Sequence[Game], sizes: list[int]) -> Iterator[Workload]:
-    """Those that are installed; `sizes` are the batch sizes of those that play batches."""
-    theirs = {spec_of(game): _OF_OPENSPIEL.get(game.id) for game in games} | {"othello": "othello"}
+def peers(games: list[Game], sizes: list[int]) -> Iterator[Workload]:
+    """Random play in other libraries, as far as installed, with these batch sizes."""
+    names = {"othello", *map(spec_of, games)} & {"othello", "lines_of_action"}
     rows: list[tuple[str, str, str, str, int, Callable[[], Play]]] = [
-        ("pyspiel", "OpenSpiel", game, "State loop", 1, partial(_openspiel, name))
-        for game, name in theirs.items()
-        if name is not None
-    ]
-    rows += [  # PettingZoo's classic games import pygame
-        ("pygame", "PettingZoo", game, maker, 1, partial(_pettingzoo, game, maker))
-        for game in ("connect_four", "tictactoe")
-        for maker in ("raw_env", "env")
-    ]
-    rows += [("pgx", "Pgx", "othello", "lax.scan", n, partial(_pgx, n)) for n in sizes]
-    rows += [("ludax", "Ludax", "othello", "lax.scan", n, partial(_ludax, n)) for n in sizes]
-    rows += [("envpool", "EnvPool", "othello", "step", n, partial(_envpool, n)) for n in sizes]
+        *(("pyspiel", "OpenSpiel", name, "State loop", 1, partial(_openspiel, name))
+          for name in sorted(names)),
+        # PettingZoo's classic games import pygame.
+        *(("pygame", "PettingZoo", "connect_four", maker, 1, partial(_pettingzoo, maker))
+          for maker in ("raw_env", "env")),
+        *(("pgx", "Pgx", "othello", "lax.scan", n, partial(_jax, "pgx", n)) for n in sizes),
+        *(("ludax", "Ludax", "othello", "lax.scan", n, partial(_jax, "ludax", n)) for n in sizes),
+        *(("envpool", "EnvPool", "othello", "step", n, partial(_envpool, n)) for n in sizes),
+    ]  # fmt: skip
     for module, library, game, interface, boards, start in rows:
         if find_spec(module):
             yield Workload(library, game, interface, boards, None, start)
@@ -105,12 +91,9 @@ def peers(games: Sequence[Game], sizes: list[int]) -> Iterator[Workload]:
 # ---- ours ----------------------------------------------------------------------------------------
 
 
-def _aec(make: Callable[[Any], Any], game: Any) -> Play:
-    """Random play in any PettingZoo environment whose observations hold an action mask.
-
-    The choice is made as cheaply as Python allows, so that the environment is what is measured.
-    """
-    env, chance = make(game), random.Random(0).random
+def _aec(make: Callable[[], Any]) -> Play:
+    """Random play in any PettingZoo environment with action masks; choosing costs little."""
+    env, chance = make(), random.Random(0).random
 
     def play() -> int:
         plies = 0
@@ -130,7 +113,7 @@ def _aec(make: Callable[[Any], Any], game: Any) -> Play:
 
 
 def _kernel(game: Game, boards: int) -> Play:
-    """Rules alone: choice, step, and a new game where one is over by the rules."""
+    """Rules alone: choice, step, and a new game after the last ply."""
     rng = np.random.default_rng(0)
     state, fresh = game.init(boards), game.init(boards)
 
@@ -158,7 +141,7 @@ def _vector(game: Game, boards: int) -> Play:
 
 
 def _sb3(game: Game, boards: int) -> Play:
-    """As `_vector`, through Stable-Baselines3's interface, masks included."""
+    """Like `_vector`, through Stable-Baselines3's interface, masks included."""
     from boardenvs.envs.sb3 import BoardVecEnv
 
     envs, rng = BoardVecEnv(game, boards), np.random.default_rng(0)
@@ -177,29 +160,30 @@ def _sb3(game: Game, boards: int) -> Play:
 
 def _alpha_beta(game: Game) -> Play:
     """From the middle of random games, each search with the same number of nodes."""
-    limits = Limits(nodes=_NODES[get_backend()])
-    return _nodes_of(game, middle_game(game, _POSITIONS), limits)
+    low = game.opening_plies[1] + 2
+    return _nodes(game, (low, 2 * low), Limits(nodes=_NODES[get_backend()]))
 
 
 def _exact_end(game: Game) -> Play:
     """The last dozen empty squares of random games."""
-    fewest, most = _ENDS[get_backend()]
     squares = 64 - (game.holes | reduce(or_, game.setup())).bit_count()
-    plies = (squares - most, squares - fewest)
+    fewest, most = _ENDS[get_backend()]
+    return _nodes(game, (squares - most, squares - fewest), Limits(endgame=64))
+
+
+def _nodes(game: Game, plies: tuple[int, int], limits: Limits) -> Play:
+    """Searches of positions after random plies, fewest and most."""
     state = random_openings(game, _POSITIONS, plies, np.random.default_rng(0))
-    return _nodes_of(game, state, Limits(endgame=64))
-
-
-def _nodes_of(game: Game, state: State, limits: Limits) -> Play:
     engine, seed = AlphaBeta(game), np.zeros(1, np.uint64)
-    rows = itertools.cycle([take(state, [row]) for row in range(len(state.ply))])
+    rows = itertools.cycle([take(state, [row]) for row in range(_POSITIONS)])
     return lambda: int(engine.search(next(rows), seed, limits, forced=True).nodes[0])
 
 
 def _mcts(game: Game, trees: int) -> Play:
-    """Random games judge, the default of `mcts`."""
-    simulations = _SIMULATIONS[get_backend()][trees]
-    state, seeds = middle_game(game, trees), np.arange(trees, dtype=np.uint64)
+    """Tree search with playouts, the default of `mcts`."""
+    simulations, low = _SIMULATIONS[get_backend()][trees], game.opening_plies[1] + 2
+    state = random_openings(game, trees, (low, 2 * low), np.random.default_rng(0))
+    seeds = np.arange(trees, dtype=np.uint64)
 
     def play() -> int:
         search_trees(game, state, seeds, simulations=simulations, c=1.0)
@@ -229,25 +213,18 @@ def _openspiel(name: str) -> Play:
     return play
 
 
-def _pettingzoo(name: str, maker: str) -> Play:
+def _pettingzoo(maker: str) -> Play:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
-        from pettingzoo.classic import connect_four_v3, tictactoe_v3
+        from pettingzoo.classic import connect_four_v3
 
-        module = {"connect_four": connect_four_v3, "tictactoe": tictactoe_v3}[name]
-        return _aec(lambda _: getattr(module, maker)(), None)
-
-
-def _pgx(boards: int) -> Play:
-    from boardenvs.bench.jax import original, play
-
-    return play(original, "Pgx's", boards)
+        return _aec(getattr(connect_four_v3, maker))
 
 
-def _ludax(boards: int) -> Play:
-    from boardenvs.bench.jax import ludax, play
+def _jax(library: str, boards: int) -> Play:
+    from boardenvs.bench import jax
 
-    return play(ludax, "mask", boards)
+    return jax.play({"pgx": jax.pgx_othello, "ludax": jax.ludax_othello}[library], boards)
 
 
 def _envpool(boards: int) -> Play:
