@@ -1,7 +1,6 @@
 """MCP: the official client starts `boardenvs mcp`, and wins Wolf and Sheep by its tools."""
 # uv venv --allow-existing .venv-examples/text && . .venv-examples/text/bin/activate \
 #     && uv pip install --requirement training/examples/text.txt --editable . \
-#     && uv pip install --no-deps kaggle-environments==1.33.2 \
 #     && python training/examples/mcp_client.py
 
 import asyncio

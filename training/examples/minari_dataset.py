@@ -5,7 +5,6 @@ The player is a table: for each kind of square, by its distances to the edges, h
 """
 # uv venv --allow-existing .venv-examples/text && . .venv-examples/text/bin/activate \
 #     && uv pip install --requirement training/examples/text.txt --editable . \
-#     && uv pip install --no-deps kaggle-environments==1.33.2 \
 #     && python training/examples/minari_dataset.py
 
 import os

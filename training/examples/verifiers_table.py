@@ -6,7 +6,6 @@ each reply the reward of its move. REINFORCE learns from these traces alone.
 """
 # uv venv --allow-existing .venv-examples/text && . .venv-examples/text/bin/activate \
 #     && uv pip install --requirement training/examples/text.txt --editable . \
-#     && uv pip install --no-deps kaggle-environments==1.33.2 \
 #     && python training/examples/verifiers_table.py
 
 import asyncio
