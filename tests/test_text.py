@@ -1,17 +1,14 @@
-"""Text for language models: what replies mean, prompts that tell the truth, games as in process."""
+"""Text for language models: how replies are read, prompts, environments and players."""
 
 import json
 import random
 import re
 import string
-import time
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from negamax import leads
-from text_kinds import fill, first_by_name, kinds, legal_names, positions
 from variants import BUILT_IN, make, random_line, random_position
 
 import boardenvs
@@ -20,486 +17,274 @@ from boardenvs.board.bitboard import square_name, squares_of
 from boardenvs.envs.groups import choose
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.exams import take_exam
-from boardenvs.exams.positions import exam_positions
 from boardenvs.game.position import stack
 from boardenvs.records.jsonl import parse_record, write_record
-from boardenvs.text import Disguise, ExamEnv, Style, TextEnv, TextPlayer, compare, read
-from boardenvs.text.disguise import PARTS
-from boardenvs.text.samples import save_samples, solved_samples
+from boardenvs.text import ExamEnv, Style, TextEnv, TextPlayer, format_reward, read, reward
 
 pytestmark = pytest.mark.usefixtures("in_python")
 
 GAMES = ("othello_holes", "lines_of_action", "wolf_and_sheep_described")
 
 
+def first_move(prompt):
+    """A model: the first of the listed moves."""
+    listed = re.search(r"Your legal moves are: ([^,.]*)", prompt)
+    return f'{{"move": "{listed[1] if listed else "pass"}"}}'
+
+
 # ---- the reader ----------------------------------------------------------------------------------
+
+# The move, an illegal one with "!", or "?" for what cannot be read, and the reply. At the start of
+# Othello e3 and f4 are legal, of Lines of Action b1-b3 and c1-c3.
+REPLIES = r"""
+e3 | e3
+e3 | **E3**
+e3 | `e3`.
+e3 | e 3
+e3 | (e, 3)
+e3 | column e, row 3
+e3 | row 3, file E
+e3 | ["e3"]
+e3 | \uff45\uff13
+e3 | e3\u200b
+!a1 | a1
+!z9 | {"move": "z9"}
+!pass | pass
+e3 | {"move": "e3"}
+e3 | {'move': 'E3'}
+e3 | {move: e3}
+e3 | {"move": "e3",}
+e3 | {"answer": {"move": "e3"}}
+e3 | {"response": {"final_answer": ["e3"]}}
+e3 | {"action": "place", "square": "e3", "expected reply": "f4"}
+e3 | {"opponent": {"move": "f4"}, "best move": "e3"}
+e3 | {"move": "e3 (a corner later), better than f4"}
+e3 | ```json\n{"move": "e3"}\n```
+e3 | I like f4. {"move": "e3"} This flips one disc and is better than f4.
+e3 | {"move": "f4"} is bad. {"move": "e3"}
+e3 | {"move": "e3"}, not {"move": "f4"}
+e3 | {"move": "e3"}\nThe form was {"move": "<your move>"}.
+? | {"move": "e3"} Wait, no: f4
+? | {"move": "e3"}\n\nOn second thought, that loses.
+? | {"move": "e3"}\nf4
+? | {"move": "e3"}\nI play f4.
+? | {"move": "e3", "final_move": "f4"}
+? | {"move": ["e3", "f4"]}
+? | {"move": "e3 or f4"}
+? | {"move": "not e3"}
+? | {"move": "<your move>"}
+? | {"move": null}
+? | {"moves": ["e3"]}
+? | {"opponent_move": "e3"}
+? | [{"move": "e3"}, {"move": "f4"}]
+? | {"move": "e3"}\n{"move": "f
+? | {"move":
+? | For example {"move": "e3"}
+e3 | <move>e3</move>
+e3 | <answer>\nMove: e3\n</answer>
+e3 | <answer><move>e3</move></answer>
+e3 | <answer>{"move": "e3"}</answer>
+e3 | <answer>e3
+e3 | The <answer> tag has it: <answer>e3</answer>
+e3 | [ANSWER]e3[/ANSWER]
+e3 | &lt;move&gt;e3&lt;/move&gt;
+? | <answer>{"move": "f4"} or rather e3</answer>
+? | <answer>e3, f4</answer>
+? | <move></move>
+e3 | Thus \boxed{e3}.
+e3 | $\boxed{\text{e3}}$
+? | \boxed{e3
+? | \boxed{e3} \boxed{e3 / f4}
+e3 | Final answer: e3
+e3 | **Final Answer:** E3
+e3 | ## Final answer\n\n**e3**
+e3 | That is all. Final answer: e3.
+e3 | Final answer: {"move": "e3"}
+e3 | - Final move: e3 - it prepares f4
+e3 | My move: I play e3, since f4 loses.
+e3 | Move -> e3
+e3 | Move: f4\nFinal move: e3
+? | Move: f4\nMove: e3
+? | Move: e3 / f4
+? | Final answer: e3, no, f4
+? | Final answer: e3? Hmm, f4.
+? | Last move: e3
+? | Opponent's move: e3
+? | 12. Move: e3
+? | Legal moves: e3
+e3 | <think>{"move": "f4"}</think> {"move": "e3"}
+e3 | {"move": "f4"} </think>\ne3
+? | <think>{"move": "e3"}
+e3 | ~~{"move": "f4"}~~ {"move": "e3"}
+e3 | {"move": "e3"}\n> {"move": "f4"}
+? | ~~{"move": "e3"}~~
+? | > {"move": "e3"}
+? | <del>Final answer: e3</del>
+? | I play e3.
+? | The best move is e3
+? | e3!? Or f4
+? | e3, because it flips a disc.
+? | e3 f4
+? | I will not play f4, but e3.
+? | I pass on that.
+? |
+b1-b3 | b1-b3
+b1-b3 | B1 to B3.
+b1-b3 | from b1 to b3
+b1-b3 | ["b1", "b3"]
+b1-b3 | b1b3
+b1-b3 | b1 -&gt; b3
+b1-b3 | b1→b3
+b1-b3 | \uff42\uff11\uff0db3
+b1-b3 | column b, row 1 to column b, row 3
+b1-b3 | {"from": "b1", "to": "b3"}
+b1-b3 | {"move": {"from": "b1", "to": "b3"}}
+b1-b3 | {"move": "b1 captures b3"}
+b1-b3 | \boxed{b1 \to b3}
+b1-b3 | Move: the piece on b1 to b3
+!b1-b4 | b1xb4
+? | b1
+? | b1-b3-b5
+? | b1-b3, c1-c3
+? | {"move": "b1-b3 c1-c3"}
+? | Piece: b1. Target: b3.
+"""
 
 
 def test_replies_are_read_as_meant():
-    """Every kind in games of both sorts of moves."""
-    wrong, count = [], 0
-    for place, position in enumerate(positions(0)):
-        for number, kind in list(enumerate(kinds()))[place % 2 :: 2]:
-            filled = fill(kind, position, random.Random(number))
-            if filled is None:
-                continue
-            count += 1
-            reading = read(filled[0], position)
-            if (reading.kind, reading.action) != (kind.means, filled[1]):
-                wrong.append((kind, filled[0], reading))
-    assert count > 5000
+    othello, loa = make("othello").start(), make("lines_of_action").start()
+    wrong = []
+    for meant, reply in re.findall(r"^(\S+) \|(.*)$", REPLIES, re.MULTILINE):
+        position = loa if "b1" in meant + reply else othello
+        text = re.sub(r"\\u(\w{4})", lambda code: chr(int(code[1], 16)), reply.strip())
+        text = text.replace("\\n", "\n")
+        found = read(text, position)
+        known = {"move": "", "illegal": "!", "unreadable": "?"}[found.kind]
+        if known + found.text * (known != "?") != meant:
+            wrong.append((meant, reply, found))
+        assert read(text, position, finished=False).kind == "unreadable"
     assert not wrong
 
 
 SLOTS = (
     '{{"move": "{}"}}',
-    '```json\n{{"move": "{}"}}\n```',
+    "```json\n{{'move': '{}'}}\n```",
     "<move>{}</move>",
-    "<answer>{}</answer>",
+    "{}",
+    "<answer><move>{}</move></answer>",
     r"\boxed{{{}}}",
-    "\nFinal answer: {}\n",
-    "\nMove: **{}**\n",
+    "\nFinal answer: **{}**\n",
 )
-# Of a writer who thinks, and says nothing to be read by a program.
-PROSE = st.lists(
-    st.one_of(
-        st.text(string.ascii_letters + " ,.!?äé中🙂\n'", max_size=60),
-        st.sampled_from(
-            [
-                "I considered {}.",
-                "I play {}.",
-                "{} is weak!",
-                "\n> {}\n",
-                "\n- {}\n",
-                "{}",
-                "**{}**",
-            ]
-        ),
+SPELLINGS = {
+    "capitals": str.upper,
+    "an arrow": lambda move: move.replace("-", " -&gt; "),
+    "words": lambda move: move.replace("-", " to "),
+    "full width": lambda move: "".join(chr(ord(c) + 0xFEE0) for c in move),
+    "a column and a row": lambda move: re.sub(
+        r"([a-z])(\d+)", r"column \1, row \2", move.replace("-", " to ")
     ),
-    max_size=6,
-)
+    "as it is": str,
+}
+WORDS = st.text(string.ascii_letters + " ,!äé中🙂\n", max_size=60)
 
 
-@given(st.data())
-def test_a_move_in_a_slot_is_read_in_any_prose(data):
-    position = data.draw(st.sampled_from(positions(2)))
-    names = sorted(legal_names(position))
-    move = data.draw(st.sampled_from(names))
-    before, after = (
-        " ".join(part.replace("{}", data.draw(st.sampled_from(names))) for part in data.draw(PROSE))
-        for _ in range(2)
-    )
-    slot = data.draw(st.sampled_from(SLOTS)).format(move)
-    reading = read(f"{before}\n{slot}\n{after}", position)
-    assert (reading.kind, position.game.action_name(reading.action, position)) == ("move", move)
+OTHERS = [
+    "boardenvs_connect_four:ConnectFour",
+    "boardenvs_hex:Hex",
+    "boardenvs_morris:NineMensMorris",
+    "boardenvs_checkers:Checkers",
+]
+
+
+@st.composite
+def legal_moves(draw):
+    """A position of any game, and two names of its legal moves."""
+    game = make(draw(st.sampled_from([*BUILT_IN, *OTHERS])))
+    position = random_position(game, draw(st.integers(0, 9)), draw(st.integers(0, 20)))
+    if position.is_over():
+        position = game.start()
+    names = [game.action_name(action, position) for action in position.legal_actions()]
+    return position, draw(st.sampled_from(names)), draw(st.sampled_from(names))
+
+
+@given(legal_moves(), st.sampled_from(SLOTS), st.sampled_from(sorted(SPELLINGS)), WORDS)
+def test_a_slot_is_read_in_any_spelling(drawn, slot, spelling, words):
+    position, move, other = drawn
+    before = "" if slot == "{}" else f"{words} I considered {other}.\n"
+    found = read(before + slot.format(SPELLINGS[spelling](move)), position)
+    assert found.kind == "move"
+    assert position.game.action_name(found.action, position) == move
+
+
+@given(
+    legal_moves(),
+    st.sampled_from(["I play {}.", "{} is best", "So {}", "Let me look: {} or {}", "I see\n- {}\n",
+                     "{} wins!", "My opponent's answer: {}", "“{}” was tempting"]),
+    WORDS,
+)  # fmt: skip
+def test_prose_is_never_a_move(drawn, sentence, words):
+    position, move, _ = drawn
+    assert read(f"{words}\n{sentence.replace('{}', move)}", position).kind == "unreadable"
 
 
 @given(st.one_of(st.text(), st.binary().map(lambda some: some.decode("latin-1"))))
 def test_garbage_is_read_as_something(text):
-    reading = read(text, positions(0)[2])
-    assert reading.kind in ("move", "illegal", "ambiguous", "unparsable")
-    assert (reading.action is None) == (reading.kind != "move")
-
-
-PIECES = """
-{ | {"a": | {"move": " | <think> | </think> | <move> | d3 | d3, | I play d3 | ` | ~~ | ~~~ | " | > |
-\\boxed{ | ( | [ | - d3 | . | d | b1- | not d3 or | if | I will | Move: | wait no | from b1 |
-{} | - | /
-""".replace("\n", " ").split(" | ")
+    found = read(text, make("lines_of_action").start())
+    assert (found.action is None) == (found.kind != "move")
 
 
 def test_long_replies_take_no_long_time():
-    """Of 400,000 characters; a pattern that takes the square of a length would take minutes."""
-    position = positions(0)[2]
-    started = time.process_time()
-    for piece in (*PIECES, "\n", "\ud800", "\ufdfa", "- d3\n", "| d3\n"):
+    """A pattern that takes the square of a length would take minutes."""
+    position = make("othello").start()
+    pieces = '{"a": |{"move": |<think>|<move>|e3|e3, |`|~~|> |\\boxed{|(|Move:|Final |wait no |<!--'
+    for piece in (*pieces.split("|"), "\n", "\ud800", "{'move'"):
         read(piece * (400_000 // len(piece)), position)
-    assert time.process_time() - started < 60
 
 
 def test_a_pass_is_a_move_where_it_is_the_only_one():
     game = make("othello")
-    position = next(
-        position
-        for seed in range(100)
-        for position in random_line(game, seed, 60)[0]
-        if not position.is_over() and position.legal_actions() == [game.noop]
-    )
-    for reply in (
-        "pass",
-        "I pass.",
-        '{"move": "pass"}',
-        '{"move": null}',
-        "I have no move: I pass.",
-    ):
+    lines = (random_line(game, seed, 60)[0] for seed in range(100))
+    position = next(p for line in lines for p in line
+                    if not p.is_over() and p.legal_actions() == [game.noop])  # fmt: skip
+    for reply in ("pass", "I pass.", '{"move": "pass"}', '{"move": null}', "Final answer: none"):
         assert read(reply, position).action == game.noop, reply
     assert read('{"move": "d3"}', position).kind == "illegal"
     assert "pass" in Style().write([position], [])
 
 
-def test_what_was_cut_off_counts_in_its_slots_alone():
-    position = make("lines_of_action").start()
-    assert read("I play b1-b3. It is", position, finished=False).kind == "unparsable"
-    assert read('{"move": "b1-b3"} It is', position, finished=False).kind == "move"
-
-
-# ---- prompts and disguises -----------------------------------------------------------------------
-
-
-def drawn(prompt):
-    """The symbols of the squares of a prompt's drawing, by the names that it gives them."""
-    head, *rows = re.findall(r"^ {4}(.+)$", prompt, re.MULTILINE)
-    names = {}
-    for row in rows:
-        rank, *symbols = row.split()
-        names |= {f + rank: symbol for f, symbol in zip(head.split(), symbols, strict=True)}
-    return names
+# ---- prompts -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", GAMES)
-@pytest.mark.parametrize("seed", [None, 1, 2, 3])
-def test_prompts_tell_the_position(name, seed):
+def test_prompts_tell_the_position(name):
     game = make(name)
     line, actions = random_line(game, 3, 8)
-    position = line[-1]
-    disguise = Disguise(game) if seed is None else Disguise.draw(game, seed)
-    first, second = disguise.roles
-    pieces = {square_name(s): "." for s in range(64)}
-    for symbol, squares in (
-        (first[0].upper(), position.pieces(0)),
-        (second[0].upper(), position.pieces(1)),
-        ("#", game.holes),
-    ):
-        pieces |= {square_name(s): symbol for s in squares_of(squares)}
-    shown = {disguise.names[s]: pieces[square_name(s)] for s in range(64)}
-
-    prompt = Style("ascii", legal_moves=True, disguise=disguise).write(line, actions)
-    assert drawn(prompt) == shown
-    listed = re.search(r"Your legal moves are: (.*)\.", prompt)[1].split(", ")
-    assert [read(move, position, disguise).action for move in listed] == position.legal_actions()
-    history = re.findall(r"^\d+\. (\w+): (\S+)$", prompt, re.MULTILINE)
-    for (role, move), before, action in zip(history, line, actions, strict=False):
-        assert role == disguise.roles[before.to_move]
-        assert read(move, before, disguise).action == action
-    assert len(history) == len(actions)
-    assert f"You are {disguise.roles[position.to_move]}" in prompt
-
-    found = json.loads(
-        re.search(
-            r"^\{.*rows.*\}$", Style("json", disguise=disguise).write(line, actions), re.MULTILINE
-        )[0]
-    )
-    for role, symbol in ((first, first[0].upper()), (second, second[0].upper())):
-        assert sorted(found[role]) == sorted(s for s, what in shown.items() if what == symbol)
-    rows = re.search(
-        r"^ {4}(\S+/\S+) \w+$", Style("fen", disguise=disguise).write(line, actions), re.MULTILINE
-    )[1]
-    rows = re.sub(r"\d", lambda run: "." * int(run[0]), rows).replace("/", "")
-    symbols = [shown[disguise.names[s]].replace("#", ".") for row in disguise.rows for s in row]
-    assert list(rows.replace("#", ".")) == symbols
-
-
-@pytest.mark.parametrize("name", GAMES)
-def test_a_disguise_leaves_no_name_of_the_game(name):
-    game = make(name)
-    line, actions = random_line(game, 1, 5)
-    for seed in range(5):
-        disguise = Disguise.draw(game, seed)
-        assert len(set(disguise.names)) == 64
-        prompt = Style(legal_moves=True, disguise=disguise).write(line, actions)
-        known = [*game.roles, game.about.pieces, game.about.title, game.id, "rank", "file"]
-        for word in [*known, *(square_name(s) for s in range(64))]:
-            assert not re.search(rf"\b{word}\b", prompt, re.IGNORECASE), word
-    assert Disguise.draw(game, 1) == Disguise.draw(game, 1) != Disguise.draw(game, 2)
-
-
-def test_a_game_without_instructions_is_not_disguised():
-    class Own(type(make("othello"))):
-        about = boardenvs.game.rules.About()
-
-    with pytest.raises(ValueError, match="instructions"):
-        Disguise.draw(Own(), 1)
-    assert Own.__doc__ or Style().write([Own().start()], [])
-
-
-@pytest.mark.parametrize("name", GAMES)
-def test_a_game_in_disguise_is_kept_as_the_same_game(name):
-    plain, other = (TextEnv(make(name), opponent="greedy", disguise=d) for d in (None, 5))
-    for env in (plain, other):
-        env.reset(seed=4)
-        while not env.done:
-            action = min(env.position.legal_actions())
-            shown = env.style.disguise or Disguise(env.game)
-            env.step(f"I play {shown.move(action, env.position)}.")
-    assert plain.result.record.actions == other.result.record.actions
-    told = other.result.record.info["text"]["disguise"]["squares"]
-    assert len(set(told.values())) == 64
-
-
-# ---- the environment -----------------------------------------------------------------------------
-
-
-def first_by_name_in_process(game, state, rng):
-    positions = game.positions(state)
-    moves = [min(p.legal_actions(), key=lambda a, p=p: game.action_name(a, p)) for p in positions]
-    return np.array(moves)
-
-
-@pytest.mark.parametrize("player", ["random", "greedy", "level:5"])
-@pytest.mark.parametrize("name", ["othello", "lines_of_action", "wolf_and_sheep"])
-def test_players_score_as_they_do_in_process(name, player):
-    """The games of Gymnasium's environment, by what players say."""
-    game, agent = make(name), boardenvs.make_agent(player)
-    env = BoardSingleEnv(game, opponent="greedy")
-    text = TextEnv(game, opponent="greedy", retries=0)
-    sentences = ("I play {}.", '{{"move": "{}"}}', "Final answer: {}", "{}")
-    for seed in range(3):
-        rngs = [np.random.default_rng(seed) for _ in range(2)]
-        _, info = env.reset(seed=seed)
-        text.reset(seed=seed)
-        done, reward = False, 0.0
-        while not done:
-            action = int(choose(agent, game, stack([env.board.position]), rngs[0])[0])
-            _, reward, done, cut, info = env.step(action)
-            done |= cut
-        while not text.done:
-            position = text.position
-            action = int(choose(agent, game, stack([position]), rngs[1])[0])
-            sentence = sentences[position.ply % len(sentences)]
-            text.step(sentence.format(game.action_name(action, position)))
-        result = text.result
-        assert (result.reward, text.position) == (reward, env.board.position)
-        assert result.record.goal == env.board.position.result()
-        assert not result.forfeited
-        assert result.record.players[game.roles.index(info["seat"])] == "text"
-
-
-@pytest.mark.parametrize("name", GAMES)
-def test_both_sides_may_be_asked(name):
-    """As one is, whose opponent plays in process."""
-    game = make(name)
-    opponent = first_by_name_in_process
-    both = TextEnv(game, opponent=None, legal_moves=True)
-    alone = TextEnv(game, opponent=opponent, seat=game.roles[0], legal_moves=True)
-    both.reset(seed=1)
-    alone.reset(seed=1)
-    while not both.done:
-        assert both.role == both.position.to_move
-        if both.role == 0:
-            assert both.prompt == alone.prompt
-            alone.step(first_by_name(alone.prompt))
-        both.step(first_by_name(both.prompt))
-    assert (both.reward, both.goal) == (alone.reward, alone.goal)
-    assert both.result.record.actions == alone.result.record.actions
-    both.reset()
-    both.step(first_by_name(both.prompt))
-    for _ in range(3):
-        assert not both.done
-        both.step("I do not know.")
-    assert (both.reward, both.goal) == (1, (100, 0))
-    assert both.result.record.info["forfeit"] == game.roles[1]
-
-
-@pytest.mark.parametrize("name", ["othello", "wolf_and_sheep"])
-def test_the_questions_of_an_exam_pay_what_the_exam_says(name):
-    env = ExamEnv(name, legal_moves=True)
-    rewards = []
-    for number in range(len(env)):
-        prompt = env.reset() if number else env.reset(seed=0)
-        assert max(env.rewards().values()) == 1 > min(env.rewards().values()) == 0
-        step = env.step(first_by_name(prompt))
-        assert (step.done, step.prompt) == (True, "")
-        rewards.append(step.reward)
-    mark = take_exam(make(name), TextPlayer(first_by_name, legal_moves=True)).total
-    share = mark.kept if mark.best is None else mark.best
-    assert np.mean(np.array(rewards) == 1) == pytest.approx(share)
-    with pytest.raises(boardenvs.ResetNeededError):
-        env.step("I pass.")
-    env.reset(seed=len(env) + 1)
-    assert env.number == 1
-    assert env.step("I do not know.").reward == 0
-    assert env.counts.forfeits == 1
-
-
-def test_solved_positions_are_lessons(tmp_path):
-    """The lead that every line of play comes to; what is not proven is left out."""
-    game = make("othello_holes")
-    line = random_line(game, 3, 60)[0]
-    late = [position for position in line if not position.is_over()][-5:]
-    style = Style(disguise=Disguise.draw(game, 3))
-    found = [*solved_samples([*late, line[-1]], style)]
-    assert not [*solved_samples([game.start()], agent="alphabeta:depth=1")]
-    assert save_samples(tmp_path / "samples.jsonl", found) == len(late)
-    lines = (tmp_path / "samples.jsonl").read_text().splitlines()
-    for position, line in zip(late, map(json.loads, lines), strict=True):
-        assert line["prompt"] == style.write([position], [])
-        assert line["position"] == position.fen()
-        names = {
-            style.disguise.move(a, position): lead for a, lead in leads(game, position).items()
-        }
-        assert line["values"] == names
-        best = max(names, key=names.get)
-        assert line["rewards"][best] == 1
-        assert read(f'{{"move": "{best}"}}', position, style.disguise).kind == "move"
-
-
-def test_bad_replies_are_asked_again_and_then_lose_the_game():
-    env = TextEnv("lines_of_action", seat="black", retries=2)
-    prompt = env.reset(seed=1)
-    said = {"b1-b4": "illegal", "b1-b3 or c1-c3": "ambiguous", "": "unparsable"}
-    for reply, kind in list(said.items())[:2]:
-        step = env.step(reply, tokens=(100, 7))
-        assert (step.reading.kind, step.done, step.reward) == (kind, False, 0)
-        assert step.prompt.startswith(prompt)
-        assert step.reading.text in step.prompt
-    assert env.step("I play b1-b3").reading.kind == "move"
-    for reply, kind in said.items():
-        step = env.step(reply)
-        assert step.reading.kind == kind
-    assert (step.done, step.reward, step.prompt) == (True, -1, "")
-    with pytest.raises(boardenvs.ResetNeededError):
-        env.step("b1-b3")
-    result = env.result
-    counts = result.counts
-    assert (counts.move, counts.illegal, counts.ambiguous, counts.unparsable) == (1, 2, 2, 1)
-    assert (counts.replies, counts.forfeits, counts.completion_tokens) == (6, 1, 14)
-    assert result.forfeited
-    record = parse_record(write_record(result.record))
-    assert record == result.record
-    assert (record.goal, record.info["forfeit"]) == ((0, 100), "black")
-    transcript = record.info["text"]["transcript"]
-    assert [entry["read_as"] for entry in transcript] == [
-        *list(said.values())[:2],
-        "move",
-        *said.values(),
-    ]
-
-
-def test_replies_of_any_size_and_kind_fit_into_a_record(tmp_path):
-    env = TextEnv("wolf_and_sheep:rules=described", seat="wolf", retries=100)
-    env.reset(seed=1)
-    for reply in ("\ud800", "\0" * 10**5, "{" * 10**5, '"\\' * 10**5) * 25:
-        env.step(reply)
-    records.save(tmp_path / "games.jsonl", [env.result.record])
-    (record,) = records.load(tmp_path / "games.jsonl")
-    assert len(record.info["text"]["transcript"]) == 100
-    assert records.check([record])[0].ending == "cut off"
-
-
-def test_what_makes_no_environment():
-    for wrong in (
-        {"board": "chess"},
-        {"seat": "white"},
-        {"retries": -1},
-        {"opponent": "nobody"},
-        {"opening_plies": (3, 1)},
-        {"board": "picture", "disguise": 1},
-    ):
-        with pytest.raises(ValueError, match=r"must|unknown|leave"):
-            TextEnv("othello", **wrong)
-    with pytest.raises(boardenvs.ResetNeededError):
-        TextEnv("othello").step("d3")
-    env = TextEnv("othello")
-    env.reset(seed=1)
-    with pytest.raises(TypeError, match="must be a text"):
-        env.step(19)
-
-
-def test_a_picture_goes_with_the_prompt():
-    env = TextEnv("lines_of_action", board="picture")
-    prompt = env.reset(seed=1)
-    assert "picture" in prompt
-    assert env.picture().startswith(b"\x89PNG")
-    assert TextEnv("othello").reset(seed=1)
-
-
-def test_openings_are_part_of_the_record():
-    env = TextEnv("othello", opening_plies=(6, 6), seat="black")
-    env.reset(seed=1)
-    first = env.result.record
-    assert len(first.actions) == env.position.ply == 6
-    assert first.start is None
-    env.reset(seed=2)
-    assert env.result.record.actions != first.actions
-
-
-@pytest.mark.parametrize("threads", [1, 4])
-def test_a_text_player_plays_as_its_function_would(threads):
-    """The same games, with the history in its prompts; and those without a legal move are lost."""
-    game = make("othello")
-
-    player = TextPlayer(first_by_name, legal_moves=True, threads=threads)
-    by_text = boardenvs.play_match(game, player, "greedy", 3)
-    expected = boardenvs.play_match(game, first_by_name_in_process, "greedy", 3)
-    assert np.array_equal(by_text.actions, expected.actions)
-    assert player.counts.replies == player.counts.move > 100
-    silent = TextPlayer(lambda prompt: "", retries=1)
-    lost = boardenvs.play_match(game, silent, "random", 1)
-    assert lost.score == 0
-    assert (silent.counts.forfeits, silent.counts.unparsable) == (2, 4)
-
-
-def test_random_positions_have_prompts():
-    for name in GAMES:
-        position = random_position(make(name), 7, 9)
-        assert "at a position of its own" in Style().write([position], [])
-
-
-def test_faces_show_who_reads_and_who_knows_by_heart():
-    """Of two that know the right move, by the names in the prompt and by those of the game."""
-    game = make("wolf_and_sheep")
-    exam = exam_positions(game)
-    right = {
-        position.pieces(0) << 64 | position.pieces(1): game.action_name(int(row.argmax()), position)
-        for position, row in zip(game.positions(exam.state), exam.values, strict=True)
+    position, (first, second) = line[-1], game.roles
+    sets = ((first[0].upper(), position.pieces(0)), (second[0].upper(), position.pieces(1)),
+            ("#", game.holes))  # fmt: skip
+    expected = {
+        square_name(s): next((c for c, bits in sets if bits >> s & 1), ".") for s in range(64)
     }
-    disguise = Disguise.draw(game, 1)
 
-    def answer(prompt, shown):
-        found = json.loads(re.search(r"^\{.*rows.*\}$", prompt, re.MULTILINE)[0])
-        first, second = (
-            sum(1 << shown.names.index(name) for name in found[role]) for role in shown.roles
-        )
-        return shown.write(right[first << 64 | second])
+    prompt = Style("ascii", legal_moves=True).write(line, actions)
+    head, *rows = re.findall(r"^ {4}(.+)$", prompt, re.MULTILINE)
+    drawn = [
+        (f + row.split()[0], symbol)
+        for row in rows
+        for f, symbol in zip(head.split(), row.split()[1:], strict=True)
+    ]
+    assert dict(drawn) == expected
+    listed = re.search(r"Your legal moves are: (.*)\.", prompt)[1].split(", ")
+    assert [read(move, position).action for move in listed] == position.legal_actions()
+    history = re.findall(r"^\d+\. (\w+): (\S+)$", prompt, re.MULTILINE)
+    assert [role for role, _ in history] == [game.roles[p.to_move] for p in line[:-1]]
+    assert [read(move, p).action for (_, move), p in zip(history, line, strict=False)] == actions
+    assert f"You are {game.roles[position.to_move]}" in prompt
 
-    def reader(prompt):
-        faces = (Disguise.draw(game, 1, (part,)) for part in PARTS)
-        for shown in (Disguise(game), disguise, *faces):
-            try:
-                return answer(prompt, shown)
-            except (KeyError, ValueError):
-                pass
-        raise AssertionError(prompt)
-
-    def by_heart(prompt):
-        try:
-            return answer(prompt, Disguise(game))
-        except (KeyError, ValueError):
-            return "I do not know this game."
-
-    read_by = compare(reader, game, positions=8, board="json")
-    assert [face.kept for face in read_by.faces] == [1] * 7
-    assert [face.same for face in read_by.faces] == [1] * 7
-    known = {face.name: face for face in compare(by_heart, game, positions=8, board="json").faces}
-    assert known["as it is"].kept == known["as it is, again"].same == known["pieces"].kept == 1
-    assert known["squares"].legal == known["roles"].legal == known["all of these"].legal == 0
-    assert known["squares"].counts.unparsable == 8
-    assert str(read_by).count("\n") == 8
-
-
-@pytest.mark.parametrize(
-    "name", ["connect_four:ConnectFour", "hex:Hex", "morris:NineMensMorris", "checkers:Checkers"]
-)
-@pytest.mark.parametrize("board", ["ascii", "json"])
-def test_games_from_outside_are_played_by_text(name, board):
-    env = TextEnv(f"boardenvs_{name}", board=board)
-    env.reset(seed=1)
-    while not env.done:
-        position = env.position
-        action = max(position.legal_actions())
-        reading = env.step(f"I play {env.game.action_name(action, position)}.").reading
-        assert reading.action == action
-    assert parse_record(write_record(env.result.record)).actions == env.result.record.actions
+    fen = re.search(r"^ {4}(\S+/\S+) \w+$", Style("fen").write(line, actions), re.MULTILINE)[1]
+    flat = re.sub(r"\d", lambda run: "." * int(run[0]), fen).replace("/", "")
+    assert list(flat) == [symbol for _, symbol in drawn]
+    assert "at a position of its own" in Style().write([position], [])
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
@@ -523,3 +308,174 @@ def test_instructions_tell_the_start_and_the_limits(name):
     limit = getattr(game, "max_steps", game.max_plies)
     assert re.findall(r"After (\d+) moves", text) == ([] if limit is None else [str(limit)])
     assert re.search(rf"{game.roles[0]} first", text, re.IGNORECASE)
+
+
+# ---- environments --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["othello", "lines_of_action", "wolf_and_sheep"])
+def test_players_score_as_they_do_in_process(name):
+    """The games of Gymnasium's environment, by replies."""
+    game, agent = make(name), boardenvs.make_agent("level:5")
+    env, text = BoardSingleEnv(game, opponent="greedy"), TextEnv(game, opponent="greedy", retries=0)
+    slots = ('{{"move": "{}"}}', "Final answer: {}", "{}")
+    for seed in range(3):
+        rngs = [np.random.default_rng(seed) for _ in range(2)]
+        _, info = env.reset(seed=seed)
+        text.reset(seed=seed)
+        done, score = False, 0.0
+        while not done:
+            action = int(choose(agent, game, stack([env.board.position]), rngs[0])[0])
+            _, score, terminated, truncated, info = env.step(action)
+            done = terminated or truncated
+        while not text.done:
+            position = text.position
+            action = int(choose(agent, game, stack([position]), rngs[1])[0])
+            text.step(slots[position.ply % 3].format(game.action_name(action, position)))
+        assert (text.reward, text.position) == (score, env.board.position)
+        assert text.record.goal == env.board.position.result()
+        assert not text.forfeited
+        assert text.record.players[game.roles.index(info["seat"])] == "text"
+
+
+def test_both_sides_may_be_asked():
+    env = TextEnv("lines_of_action", opponent=None, legal_moves=True)
+    prompt = env.reset(seed=1)
+    while not env.done:
+        assert f"You are {env.game.roles[env.position.to_move]}" in prompt
+        prompt = env.step(first_move(prompt)).prompt
+    assert env.record.goal == env.position.result()
+    env.step(first_move(env.reset()))
+    for _ in range(3):
+        assert not env.done
+        env.step("I do not know.")
+    assert (env.reward, env.record.info["forfeit"]) == (1, env.game.roles[1])
+
+
+def test_bad_replies_are_asked_again_and_then_lose_the_game(tmp_path):
+    env = TextEnv("lines_of_action", seat="black", retries=2)
+    prompt = env.reset(seed=1)
+    replies = {"b1-b4": "illegal", "I play b1-b3.": "unreadable", "\ud800" * 10**5: "unreadable"}
+    for reply, kind in list(replies.items())[:2]:
+        step = env.step(reply, tokens=(100, 7))
+        assert (step.reading.kind, step.done, step.reward) == (kind, False, 0)
+        assert step.prompt.startswith(prompt)
+        assert step.reading.text in step.prompt
+    assert env.step("b1-b3").reading.kind == "move"
+    kinds = [env.step(reply).reading.kind for reply in replies]
+    assert kinds == list(replies.values())
+    assert (env.done, env.reward, env.prompt, env.forfeited) == (True, -1, "", True)
+    with pytest.raises(boardenvs.ResetNeededError):
+        env.step("b1-b3")
+    assert env.counts == {"move": 1, "illegal": 2, "unreadable": 3, "forfeits": 1,
+                          "prompt_tokens": 200, "completion_tokens": 14}  # fmt: skip
+    records.save(tmp_path / "games.jsonl", [env.record])
+    (record,) = records.load(tmp_path / "games.jsonl")
+    assert (record.goal, record.info["forfeit"]) == ((0, 100), "black")
+    read_as = [entry["read_as"] for entry in record.info["text"]["transcript"]]
+    assert read_as == [*kinds[:2], "move", *kinds]
+
+
+def test_a_reply_that_was_cut_off_is_no_move():
+    env = TextEnv("othello", seat="black")
+    env.reset(seed=1)
+    assert env.step('{"move": "e3"}', finished=False).reading.text == "the reply was cut off"
+    assert env.step('{"move": "e3"}').reading.kind == "move"
+
+
+def test_wrong_values_are_refused():
+    for wrong in ({"board": "chess"}, {"seat": "white"}, {"retries": -1}, {"opponent": "nobody"},
+                  {"opening_plies": (3, 1)}):  # fmt: skip
+        with pytest.raises(ValueError, match=r"must|unknown"):
+            TextEnv("othello", **wrong)
+    with pytest.raises(boardenvs.ResetNeededError):
+        TextEnv("othello").step("d3")
+    env = TextEnv("othello")
+    env.reset(seed=1)
+    with pytest.raises(TypeError, match="must be a text"):
+        env.step(19)
+
+
+def test_openings_are_part_of_the_record():
+    env = TextEnv("othello", opening_plies=(6, 6), seat="black")
+    env.reset(seed=1)
+    first = env.record
+    assert len(first.actions) == env.position.ply == 6
+    env.reset(seed=2)
+    assert env.record.actions != first.actions
+
+
+@pytest.mark.parametrize("name", ["othello", "wolf_and_sheep"])
+def test_the_questions_of_an_exam_pay_what_the_exam_says(name):
+    env, rewards = ExamEnv(name, legal_moves=True), []
+    for number in range(len(env)):
+        prompt = env.reset() if number else env.reset(seed=0)
+        assert max(env.rewards().values()) == 1 > min(env.rewards().values()) == 0
+        step = env.step(first_move(prompt))
+        assert (step.done, step.prompt) == (True, "")
+        rewards.append(step.reward)
+    mark = take_exam(make(name), TextPlayer(first_move, legal_moves=True)).total
+    share = mark.kept if mark.best is None else mark.best
+    assert np.mean(np.array(rewards) == 1) == pytest.approx(share)
+    env.reset(seed=len(env) + 1)
+    assert env.number == 1
+    assert env.step("I do not know.").reward == 0
+
+
+def test_rewards_of_replies():
+    game = make("wolf_and_sheep")
+    position = next(p for p in random_line(game, 1, 9)[0] if not p.is_over() and p.ply > 4)
+    for action in position.legal_actions():
+        reply = json.dumps({"move": game.action_name(action, position)})
+        keeps = boardenvs.analyse(position).outcome
+        found = next(m for m in boardenvs.analyse(position).moves if m.action == action)
+        assert found.outcome != keeps or reward(position, reply) > 0
+        assert format_reward(position, reply) == 1
+    best = boardenvs.analyse(position).moves[0].action
+    assert reward(position, game.action_name(best, position)) == 1
+    assert (reward(position, "a1-a8"), format_reward(position, "a1-a8")) == (0, 1)
+    assert reward(position, "I pass on") == format_reward(position, "I pass on") == 0
+    with pytest.raises(ValueError, match="does not value"):
+        reward(position, game.action_name(best, position), "random")
+
+
+# ---- players -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_a_text_player_plays_as_its_function_would(threads):
+    game = make("othello")
+
+    def in_process(game, state, rng):
+        return np.array([position.legal_actions()[0] for position in game.positions(state)])
+
+    player = TextPlayer(first_move, legal_moves=True, threads=threads)
+    by_text = boardenvs.play_match(game, player, "greedy", 3)
+    assert np.array_equal(
+        by_text.actions, boardenvs.play_match(game, in_process, "greedy", 3).actions
+    )
+    assert player.counts["move"] > 100
+    assert not player.counts["illegal"] + player.counts["unreadable"]
+
+
+def test_who_gives_no_move_forfeits_and_the_reason_is_reported():
+    silent = TextPlayer(lambda prompt: "I play d3.", retries=1)
+    match = boardenvs.play_match(make("othello"), silent, "random", 1)
+    assert match.score == 0
+    assert (silent.counts["forfeits"], silent.counts["unreadable"]) == (2, 4)
+    assert "the last was unreadable: there is neither an answer slot" in match.faults[0].message
+    assert "not legal" not in match.faults[0].message
+    mark = take_exam(make("othello"), silent)
+    assert mark.total.kept == 0
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_games_of_other_packages_are_played_by_text(name):
+    env = TextEnv(name)
+    env.reset(seed=1)
+    choice = random.Random(1).choice
+    while not env.done:
+        action = choice(env.position.legal_actions())
+        name = env.game.action_name(action, env.position)
+        assert env.step(f"Final answer: {name}").reading.action == action
+    assert parse_record(write_record(env.record)).actions == env.record.actions

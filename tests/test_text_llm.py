@@ -11,14 +11,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 from command_line import run
-from text_kinds import first_by_name
+from test_text import first_move
 from variants import make
 
 import boardenvs
 from boardenvs.arena import make_settings, run_tournament
 from boardenvs.game.errors import StopPlayError
 from boardenvs.text import TextPlayer
-from boardenvs.text.endpoint import Endpoint
+from boardenvs.text.endpoint import Endpoint, LlmSettings
 
 pytestmark = pytest.mark.usefixtures("in_python")
 
@@ -26,7 +26,7 @@ KEY = "sk-very-secret"
 
 
 @contextmanager
-def served(faults=(), reply=first_by_name, **answer):
+def served(faults=(), reply=first_move, **answer):
     """A server's address and what it was asked; the first answers have these faults."""
     asked, left = [], iter(faults)
 
@@ -38,9 +38,7 @@ def served(faults=(), reply=first_by_name, **answer):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             asked.append((self.path, dict(self.headers), body))
             fault = next(left, None)
-            content = body["messages"][0]["content"]
-            prompt = content if isinstance(content, str) else content[0]["text"]
-            message = {"role": "assistant", "content": reply(prompt)}
+            message = {"role": "assistant", "content": reply(body["messages"][0]["content"])}
             whole = {
                 "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
                 "usage": {"prompt_tokens": 100, "completion_tokens": 10},
@@ -100,7 +98,7 @@ def test_a_model_plays_as_its_function_does(tmp_path):
         path, headers, body = asked[0]
         assert (path, headers["Authorization"]) == ("/v1/chat/completions", f"Bearer {KEY}")
         assert (body["model"], body["max_tokens"]) == ("tiny", 50)
-    expected = boardenvs.play_match(game, TextPlayer(first_by_name, legal_moves=True), "greedy", 2)
+    expected = boardenvs.play_match(game, TextPlayer(first_move, legal_moves=True), "greedy", 2)
     assert np.array_equal(match.actions, expected.actions)
     assert len(asked) - 7 == len(log.read_text().splitlines())
     assert KEY not in log.read_text()
@@ -115,7 +113,7 @@ def test_no_move_is_paid_for_twice(tmp_path):
 
     def any_move(prompt):
         moves = re.search(r"Your legal moves are: (.*)\.", prompt)[1].split(", ")
-        return f"I play {rng.choice(moves)}."
+        return f"Final answer: {rng.choice(moves)}"
 
     with served(reply=any_move) as (url, asked):
 
@@ -175,13 +173,13 @@ def test_limits_of_cost(tmp_path):
 
 def test_commands_tell_strength_and_legality_apart():
     replies = iter(["hm"] * 4)
-    with served(reply=lambda prompt: next(replies, "") or first_by_name(prompt)) as (url, _):
+    with served(reply=lambda prompt: next(replies, "") or first_move(prompt)) as (url, _):
         spec = f"llm:tiny,base_url={url},legal_moves=true,threads=1,prompt_price=1,retries=0"
         said = run("rate", spec, "--game", "wolf_and_sheep", "--games", "8")
     assert re.search(r"95 % interval from|rated -?\d+ at most", said)
     counted = re.search(r"the player counted: (.*)", said)[1]
     assert re.fullmatch(
-        r"move \d+, unparsable 4, forfeits 4, prompt tokens [\d,]+, completion tokens [\d,]+, "
+        r"move \d+, unreadable 4, forfeits 4, prompt tokens [\d,]+, completion tokens [\d,]+, "
         r"cost [\d.]+",
         counted,
     )
@@ -191,7 +189,7 @@ def test_commands_tell_strength_and_legality_apart():
 def test_what_is_refused_is_not_tried_again(fault):
     with served([fault] * 9) as (url, asked):
         with pytest.raises(StopPlayError, match=f"status {fault}"):
-            Endpoint("tiny", url).ask("Hello")
+            Endpoint(LlmSettings("tiny", url)).ask("Hello")
         assert len(asked) == 1
 
 
@@ -200,9 +198,8 @@ def test_what_is_refused_is_not_tried_again(fault):
 )
 def test_an_endpoint_that_stays_bad_stops_the_work(fault):
     with served([fault] * 99) as (url, asked):
-        endpoint = Endpoint(
-            "tiny", url, timeout=0.3 if fault in ("hang", "trickle") else 20, wait=0
-        )
+        seconds = 0.3 if fault in ("hang", "trickle") else 20
+        endpoint = Endpoint(LlmSettings("tiny", url, timeout=seconds, wait=0))
         with pytest.raises(StopPlayError, match="after 6 tries"):
             endpoint.ask("Hello")
         assert len(asked) == 6 or fault in ("hang", "trickle")  # on a busy machine, fewer come
@@ -212,23 +209,14 @@ def test_an_endpoint_that_stays_bad_stops_the_work(fault):
 
 def test_what_an_endpoint_sends_is_a_text():
     with served(reply=lambda prompt: f"\x1b[31m{KEY} I play b1-b3.") as (url, _):
-        reply = Endpoint("tiny", url).ask("Hello")
+        reply = Endpoint(LlmSettings("tiny", url)).ask("Hello")
         assert KEY not in reply.text
         assert reply.tokens == (100, 10)
-    with served(usage=None, choices=[{"message": {"content": [{"type": "text", "text": "d3"}]},
-                                      "finish_reason": "length"}]) as (url, _):  # fmt: skip
-        reply = Endpoint("tiny", url).ask("Hello")
+    choice = {"message": {"content": "d3"}, "finish_reason": "length"}
+    with served(usage=None, choices=[choice]) as (url, _):
+        reply = Endpoint(LlmSettings("tiny", url)).ask("Hello")
         assert (reply.text, reply.finished) == ("d3", False)
         assert min(reply.tokens) > 0
-
-
-def test_a_picture_is_sent():
-    with served() as (url, asked):
-        player = boardenvs.make_agent(f"llm:tiny,base_url={url},board=picture,retries=0")
-        game = make("lines_of_action")
-        player.act(game, game.init(1))
-        content = asked[0][2]["messages"][0]["content"]
-        assert content[1]["image_url"]["url"].startswith("data:image/png;base64,iVBORw0KGgo")
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ AGENTS = {
     "python": "boardenvs.agents.spec:load_agent",
     "openspiel": "boardenvs.agents.openspiel.player:openspiel_agent",
     "engine": "boardenvs.engines:EngineAgent",
-    "llm": "boardenvs.text.llm:LlmPlayer",
+    "llm": "boardenvs.text.llm:llm_player",
 }
 
 

@@ -98,7 +98,7 @@ def take_exam(
     check_game(agent, game)
     asked = exam_positions(game)
     alone = _WithoutHistory(agent)
-    if isinstance(agent, HistoryAgent):
+    if isinstance(agent, HistoryAgent) and getattr(agent, "wants_history", True):
         try:
             alone.act(game, take(asked.state, slice(0, 1)), np.random.default_rng(0))
         except Exception as error:  # agents may be anybody's code

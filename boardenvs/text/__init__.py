@@ -1,35 +1,30 @@
-"""Text for language models: prompts, what replies mean, and an environment and a player of both.
+"""Text for language models: prompts, how replies are read, and an environment and a player of both.
 
     env = TextEnv("lines_of_action", opponent="level:3")
     prompt = env.reset(seed=1)
-    step = env.step("I move b1-b3")
+    step = env.step('{"move": "b1-b3"}')
 
-`prompt` writes what is asked and `reader` reads what is answered: `slots` where answers stand,
-`prose` what sentences say of moves, `moves` how moves are written. `disguise` renames a game, and
-`faces` compares a model's answers under other names.
+`prompt` writes what models read, and `reader` reads what they write: `slots` finds the answer in a
+reply, and `moves` the move in the answer. `turn` asks again.
 """
 
-from boardenvs.text.disguise import Disguise
-from boardenvs.text.env import Result, Step, TextEnv
+from boardenvs.game.fen import parse_position
+from boardenvs.text.env import Step, TextEnv
 from boardenvs.text.exam import ExamEnv
-from boardenvs.text.faces import Comparison, Face, compare
 from boardenvs.text.player import TextPlayer
 from boardenvs.text.prompt import Style
-from boardenvs.text.question import Counts
 from boardenvs.text.reader import Reading, read
+from boardenvs.text.rewards import format_reward, reward
 
 __all__ = [
-    "Comparison",
-    "Counts",
-    "Disguise",
     "ExamEnv",
-    "Face",
     "Reading",
-    "Result",
     "Step",
     "Style",
     "TextEnv",
     "TextPlayer",
-    "compare",
+    "format_reward",
+    "parse_position",
     "read",
+    "reward",
 ]

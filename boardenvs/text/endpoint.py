@@ -1,41 +1,87 @@
-"""Asks a model behind an OpenAI-compatible endpoint, with bounds on all that comes back.
+"""Asks a model behind an OpenAI-compatible endpoint, with limits on the time and size of answers.
 
-The key comes from the environment and goes into one header, and nowhere else. An endpoint is a
-stranger: it gets so much time and may send so many bytes, it cannot send the key on to others by a
-redirect, and what it sends is a text.
+The key comes from the environment and goes into one header only. Endpoints are not trusted: they
+get limited time and bytes, redirects, which could send the key elsewhere, are not followed, and
+what they send is nothing but text.
 """
 
 from __future__ import annotations
 
-import base64
 import http.client
 import json
 import os
 import random
+import re
 import socket
 import threading
 import time
-import urllib.parse
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
 from boardenvs.game.errors import StopPlayError
-from boardenvs.text.player import Reply
-from boardenvs.utils.checks import cut, quote
+from boardenvs.text.player import ModelReply
+from boardenvs.text.turn import RETRIES
+from boardenvs.utils.checks import cut, is_whole, quote
 from boardenvs.utils.decoding import decode, parse_json
 
 OPENAI = "https://api.openai.com/v1"
+_ADDRESS = re.compile(r"(https?)://([\w.:\[\]-]+)((?:/[^\s?#@]*[^\s?#@/])?)/?")
 _MOST_BYTES = 1 << 23  # of an answer
 _TRIES = 6
 _LONGEST_WAIT = 60.0  # seconds between two tries
 _PASSING = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529))
 
 
+@dataclass(frozen=True)
+class LlmSettings:
+    """The options of `llm:MODEL`.
+
+    base_url: an address such as "http://localhost:8000/v1"; by default $OPENAI_BASE_URL or
+    OpenAI's. key_env: the environment variable with the key; none is sent if it is empty. log: a
+    file with all questions and replies, see `boardenvs.text.llm.Log`. max_tokens, temperature: of
+    one reply. timeout: seconds for one whole answer. wait: seconds before the second try, doubled
+    from try to try. tokens, cost: limits of all replies together, including those in the log;
+    prompt_price, reply_price: of a million tokens, in the unit of `cost`. Requests that are under
+    way when a limit is reached, at most `threads`, are still paid for. The others are those of
+    `TextPlayer`.
+    """
+
+    model: str
+    base_url: str | None = None
+    key_env: str = "OPENAI_API_KEY"
+    log: str | None = None
+    max_tokens: int | None = None
+    temperature: float | None = None
+    timeout: float = 300.0
+    wait: float = 1.0
+    tokens: int | None = None
+    cost: float | None = None
+    prompt_price: float = 0.0
+    reply_price: float = 0.0
+    board: str = "ascii"
+    legal_moves: bool = False
+    retries: int = RETRIES
+    threads: int = 8
+
+    def __post_init__(self) -> None:
+        for name in ("tokens", "max_tokens", "threads"):
+            if not is_whole(value := getattr(self, name) or 1, 1):
+                raise ValueError(f"{name} is {quote(value)}: it must be 1 or more, and whole")
+        if self.cost is not None and not (
+            self.cost >= 0 and (self.prompt_price or self.reply_price)
+        ):
+            raise ValueError(
+                f"cost is {quote(self.cost)}: it must be a number from 0 on, and needs the prices "
+                "of a million tokens, prompt_price and reply_price"
+            )
+
+
 class _PassingError(Exception):
-    """What may be over at the next try, and after how many seconds."""
+    """A failure that may be over at the next try, perhaps after the seconds of `wait`."""
 
     def __init__(self, message: str, wait: float | None = None) -> None:
         super().__init__(message)
@@ -43,7 +89,7 @@ class _PassingError(Exception):
 
 
 class _Message(BaseModel):
-    content: str | list[dict[str, Any]] | None = None
+    content: str | None = None
 
 
 class _Choice(BaseModel):
@@ -65,124 +111,85 @@ class _Completion(BaseModel):
 
 
 class Endpoint:
-    """A model at an address such as "http://localhost:8000/v1", by default $OPENAI_BASE_URL or
-    OpenAI's. key_env: the variable of the environment with the key; none is sent where it is empty.
-    timeout: seconds for one answer as a whole. wait: seconds before the second try, doubled from
-    try to try.
+    """A model behind an endpoint; ValueError for an address that is none or holds a password."""
 
-    ValueError for an address that is none, or that holds a password.
-    """
-
-    def __init__(
-        self,
-        model: str,
-        base_url: str | None = None,
-        *,
-        key_env: str = "OPENAI_API_KEY",
-        max_tokens: int | None = None,
-        temperature: float | None = None,
-        timeout: float = 300.0,
-        wait: float = 1.0,
-    ) -> None:
-        self.model = model
-        self.base_url = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI
-        self.max_tokens, self.temperature = max_tokens, temperature
-        self._key_env, self._timeout, self._wait = key_env, timeout, wait
-        try:
-            parts = urllib.parse.urlsplit(self.base_url)
-            self._host, self._port = parts.hostname, parts.port
-        except ValueError:
-            parts, self._host = urllib.parse.SplitResult("", "", "", "", ""), None
-        if parts.scheme not in ("http", "https") or not self._host:
+    def __init__(self, settings: LlmSettings) -> None:
+        self._settings = settings
+        self.base_url = settings.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI
+        found = _ADDRESS.fullmatch(self.base_url)
+        if found is None:  # which is not quoted: it may hold a password
             raise ValueError(
-                f"base_url is {quote(self.base_url)}: it must be an address such as "
-                '"http://localhost:8000/v1"'
+                'base_url must be an address such as "http://localhost:8000/v1", without a name, a '
+                f"password or a query: the key belongs into the environment, as ${settings.key_env}"
             )
-        if parts.username or parts.password or parts.query:
-            raise ValueError(
-                "base_url has a name, a password or a query: the key belongs into the environment, "
-                f"as ${key_env}"
-            )
-        self._secure = parts.scheme == "https"
-        self._path = parts.path.rstrip("/") + "/chat/completions"
+        scheme, self._host, self._path = found.groups()
+        secure = scheme == "https"
+        self._connect = http.client.HTTPSConnection if secure else http.client.HTTPConnection
 
-    def ask(self, prompt: str, png: bytes | None = None) -> Reply:
-        """The model's reply to a prompt, with a picture where one is given.
+    def ask(self, prompt: str) -> ModelReply:
+        """Return the model's reply to a prompt.
 
-        StopPlayError where none is had after several tries, or it is refused.
+        StopPlayError if several tries fail, or the endpoint refuses.
         """
+        settings = self._settings
         for number in range(_TRIES):
             try:
-                return self._once(prompt, png)
+                return self._try(prompt)
             except _PassingError as error:
-                if number == _TRIES - 1:
-                    raise StopPlayError(
-                        f"{self.model} does not answer after {_TRIES} tries: {error}"
-                    ) from None
-                longest = min(self._wait * 2**number, _LONGEST_WAIT)
-                wait = longest * random.uniform(0.5, 1) if error.wait is None else error.wait
-                time.sleep(min(wait, _LONGEST_WAIT))
-        raise AssertionError("the last try returns or raises")
+                problem = error
+            longest = settings.wait * 2**number
+            wait = problem.wait or longest * random.uniform(0.5, 1)
+            time.sleep(min(wait, _LONGEST_WAIT) if number < _TRIES - 1 else 0)
+        raise StopPlayError(f"{settings.model} does not answer after {_TRIES} tries: {problem}")
 
-    def _once(self, prompt: str, png: bytes | None) -> Reply:
-        status, headers, body = self._send(json.dumps(self._request(prompt, png)).encode())
+    def _try(self, prompt: str) -> ModelReply:
+        status, headers, body = self._send(json.dumps(self._request(prompt)).encode())
         if status in _PASSING:
             raise _PassingError(f"status {status}", _seconds(headers.get("Retry-After")))
         text = self._without_key(body.decode("utf-8", "replace"))
         if status != 200:
             raise StopPlayError(
-                f"{self.base_url} refuses {self.model}: status {status}, {quote(cut(text, 300))}"
+                f"{self.base_url} refuses {self._settings.model}: status {status}, "
+                f"{quote(cut(text, 300))}"
             )
         try:
             found = decode(_Completion, parse_json(text), "an answer")
         except ValueError as error:
             raise _PassingError(f"an answer of no known form: {cut(str(error), 200)}") from None
-        content = found.choices[0].message.content or ""
-        if isinstance(content, list):
-            content = "".join(str(part.get("text") or "") for part in content)
-        used = found.usage
-        # Where the endpoint does not tell, about four characters a token.
-        tokens = (
-            (len(prompt) // 4 + 1, len(content) // 4 + 1)
-            if used is None
-            else (used.prompt_tokens, used.completion_tokens)
-        )
-        return Reply(content, found.choices[0].finish_reason != "length", tokens)
+        choice, content = found.choices[0], found.choices[0].message.content or ""
+        tokens = len(prompt) // 4 + 1, len(content) // 4 + 1  # about four characters a token
+        if used := found.usage:
+            tokens = used.prompt_tokens, used.completion_tokens
+        return ModelReply(content, choice.finish_reason != "length", tokens)
 
-    def _request(self, prompt: str, png: bytes | None) -> dict[str, Any]:
-        content: Any = prompt
-        if png is not None:
-            url = "data:image/png;base64," + base64.b64encode(png).decode()
-            content = [
-                {"type": "text", "text": prompt},
-                {"type": "image_url", "image_url": {"url": url}},
-            ]
-        request: dict[str, Any] = {"model": self.model}
-        request |= {"messages": [{"role": "user", "content": content}]}
-        if self.max_tokens is not None:
-            # OpenAI itself takes the new name alone, others the old one.
+    def _request(self, prompt: str) -> dict[str, Any]:
+        settings = self._settings
+        messages = [{"role": "user", "content": prompt}]
+        request: dict[str, Any] = {"model": settings.model, "messages": messages}
+        if settings.max_tokens is not None:
+            # OpenAI itself accepts the new name only, others the old one.
             new = self.base_url.startswith(OPENAI)
-            request["max_completion_tokens" if new else "max_tokens"] = self.max_tokens
-        if self.temperature is not None:
-            request["temperature"] = self.temperature
+            request["max_completion_tokens" if new else "max_tokens"] = settings.max_tokens
+        if settings.temperature is not None:
+            request["temperature"] = settings.temperature
         return request
 
     def _send(self, body: bytes) -> tuple[int, Any, bytes]:
-        """The answer's status, headers and content; _PassingError where it does not come whole."""
-        connect = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
-        connection = connect(str(self._host), self._port, timeout=self._timeout)
+        """Return the answer's status, headers and content; _PassingError if it is not whole."""
+        seconds = self._settings.timeout
+        connection = self._connect(self._host, timeout=seconds)
         headers = {"Content-Type": "application/json", "User-Agent": "boardenvs"}
         if key := self._key():
             headers["Authorization"] = f"Bearer {key}"
         try:
             connection.connect()
-            with _limited(connection.sock, self._timeout):
-                connection.request("POST", self._path, body, headers)
+            with _limited(connection.sock, seconds):
+                connection.request("POST", f"{self._path}/chat/completions", body, headers)
                 response = connection.getresponse()
                 content = response.read(_MOST_BYTES + 1)
             if len(content) > _MOST_BYTES:
                 raise _PassingError(f"an answer of more than {_MOST_BYTES >> 20} MiB")
-            if response.length:  # of what was announced, so much is missing
+            if response.length:  # bytes that were announced and are missing
                 raise _PassingError("the answer broke off")
             return response.status, response.headers, content
         except (OSError, http.client.HTTPException, ValueError) as error:
@@ -191,17 +198,17 @@ class Endpoint:
             connection.close()
 
     def _key(self) -> str:
-        return os.environ.get(self._key_env, "").strip()
+        return os.environ.get(self._settings.key_env, "").strip()
 
     def _without_key(self, text: str) -> str:
-        """What is shown or kept: an endpoint may send the key back."""
+        """Return a text to be shown or kept: an endpoint may send the key back."""
         key = self._key()
         return text.replace(key, "[key]") if key else text
 
 
 @contextmanager
 def _limited(connected: socket.socket, seconds: float) -> Iterator[None]:
-    """Shut the socket after so long: a time limit of its own counts anew with each byte."""
+    """Shut the socket after this time: its own time limit starts again with each byte."""
 
     def shut() -> None:
         with suppress(OSError):
@@ -216,6 +223,6 @@ def _limited(connected: socket.socket, seconds: float) -> Iterator[None]:
         alarm.cancel()
 
 
-def _seconds(text: str | None) -> float | None:
-    """What "Retry-After: 5" says; None for a date or nonsense."""
-    return float(text) if text and text.isascii() and text.isdecimal() and len(text) < 9 else None
+def _seconds(text: Any) -> float | None:
+    """Return the seconds of "Retry-After: 5"; None for a date or nonsense."""
+    return float(text) if re.fullmatch("[0-9]{1,8}", text or "") else None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import NamedTuple, Unpack
+from collections import Counter
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from gymnasium.utils import seeding
 
@@ -19,50 +20,40 @@ from boardenvs.game.rules import goal_to_reward
 from boardenvs.game.session import GameSession
 from boardenvs.play.session import record_of
 from boardenvs.records.record import Record
-from boardenvs.text.prompt import Shown, Style
-from boardenvs.text.question import RETRIES, Counts, Question, Transcript
+from boardenvs.text.prompt import BoardStyle, Style
 from boardenvs.text.reader import Reading
-from boardenvs.utils.checks import is_whole, quote
+from boardenvs.text.turn import RETRIES, TextTurn
+from boardenvs.utils.checks import cut, is_whole, quote
+
+_MOST_KEPT = 1_500  # characters of a reply in a transcript, so that a record's line holds many
 
 
 class Step(NamedTuple):
-    """What came of a reply."""
+    """The outcome of a reply."""
 
-    prompt: str  # the next one; empty where the game is over
+    prompt: str  # the next one; empty after the end of the game
     reward: float  # 1, 0 or -1 at the end of the game, else 0
     done: bool
-    reading: Reading  # what the reply was read as
-
-
-@dataclass(frozen=True)
-class Result:
-    """A game of a text player."""
-
-    reward: float  # 1, 0 or -1; 0 of a game that is not over
-    forfeited: bool
-    counts: Counts
-    record: Record  # with the transcript in its info
+    reading: Reading  # of the reply
 
 
 class TextEnv:
-    """A seat at a game for who reads and writes, against an opponent that is any player.
+    """A seat at a game for a player that reads and writes, against any other player.
 
-    game: a game or its text. opponent, seat: as in `boardenvs.envs.single.BoardSingleEnv`, whose
-    games these are: the same seeds and moves are the same games. Without an opponent (None) both
-    sides are asked, and rewards are those of the first. board, legal_moves: see `Style`.
-    disguise: the seed of a `Disguise`, or one. opening_plies: so many random plies come first, a
-    range. retries: how often a move is asked for again before the game is forfeited. name: what
-    records call the player.
+    game: a game or its text. opponent, seat: as in `boardenvs.envs.single.BoardSingleEnv`: the same
+    seeds and moves give the same games. Without an opponent (None) both sides are asked, and
+    rewards are those of the first. board, legal_moves: see `Style`. opening_plies: the
+    range of the number of random first plies. retries: how often a move is asked for again before
+    the game is forfeited.
 
-    ValueError or TypeError for what none of these can be.
+    ValueError or TypeError for wrong values.
 
     ```python
-    import boardenvs
     from boardenvs.text import TextEnv
 
     env = TextEnv("lines_of_action", opponent="level:3", seat="black")
     prompt = env.reset(seed=1)
-    step = env.step("I considered c1-c3, but I move b1-b3.")
+    step = env.step('I considered c1-c3, but: {"move": "b1-b3"}')
     print(step.reading.text, step.prompt)
     ```
     """
@@ -76,9 +67,9 @@ class TextEnv:
         opponent: Opponent | None = "random",
         seat: str = "random",
         opening_plies: tuple[int, int] = (0, 0),
+        board: BoardStyle = "ascii",
+        legal_moves: bool = False,
         retries: int = RETRIES,
-        name: str = "text",
-        **shown: Unpack[Shown],
     ) -> None:
         self.game = games.make(game)
         check_seat(self.game, seat)
@@ -86,16 +77,16 @@ class TextEnv:
         if not is_whole(retries, 0, 100):
             raise ValueError(f"retries is {quote(retries)}: it must be 0 to 100, and whole")
         self.opponent = None if opponent is None else agent_for(self.game, opponent)
-        self.style = Style.of(self.game, **shown)
+        self.style = Style(board, legal_moves)
         self._seat, self._opening_plies, self._retries = seat, opening_plies, retries
-        other = name if opponent is None else opponent
-        self._names = name, other if isinstance(other, str) else type(other).__name__
+        other = "text" if opponent is None else opponent
+        self._names = "text", other if isinstance(other, str) else type(other).__name__
         self._games = 0
         self._rng = seeding.np_random()[0]
         self._session: GameSession | None = None
-        self.counts = Counts()  # of the game in progress
+        self.counts = Counter[str]()  # of the game's replies and tokens
 
-    # ---- what is -----------------------------------------------------------------------------
+    # ---- the game in progress ----------------------------------------------------------------
 
     @property
     def session(self) -> GameSession:
@@ -106,12 +97,12 @@ class TextEnv:
 
     @property
     def position(self) -> Position:
-        """The position on the board, under its own names."""
+        """The position on the board, under the game's own names."""
         return self.session.position
 
     @property
     def role(self) -> int:
-        """Who is asked, an index of `game.roles`."""
+        """The role that is asked, an index of `game.roles`."""
         return self.session.position.to_move if self.opponent is None else self._role
 
     @property
@@ -120,52 +111,39 @@ class TextEnv:
         return self.session.is_over
 
     @property
-    def goal(self) -> tuple[float, float] | None:
-        """What both roles have at the end, 100, 50 or 0; None before it."""
-        return self.session.goal
-
-    @property
     def prompt(self) -> str:
-        """What is asked now; empty where the game is over."""
-        return "" if self.done else self._question.prompt
-
-    def picture(self) -> bytes | None:
-        """The picture that goes with the prompt, PNG, with `board="picture"`."""
-        return None if self.done else self._question.picture()
+        """The prompt to answer now; empty after the end."""
+        return "" if self.done else self._turn.prompt
 
     @property
     def reward(self) -> float:
         """1, 0 or -1 for a win, a draw or a loss of the text player; 0 before the end."""
-        goal = self.goal
+        goal = self.session.goal
         return 0.0 if goal is None else float(goal_to_reward(goal[self._role]))
 
     @property
-    def result(self) -> Result:
-        """The game so far, and its record, which has the transcript."""
-        session, style = self.session, self.style
-        first, second = self._names if self._role == 0 else self._names[::-1]
-        text = {
-            "board": style.board,
-            "legal_moves": style.legal_moves,
-            "retries": self._retries,
-            **({"disguise": style.disguise.to_json()} if style.disguise else {}),
-            "counts": self.counts.to_json(),
-            "transcript": self._transcript.entries,
-        }
-        forfeited = session.resigned is not None
-        info = {"forfeit": self.game.roles[self.role]} if forfeited else {}
-        record = replace(
-            record_of(session),
-            goal=self.goal,
-            players=(first, second),
-            info={**info, "text": text},
-        )
-        return Result(self.reward, forfeited, self.counts, record)
+    def forfeited(self) -> bool:
+        """Whether the text player has forfeited the game."""
+        return self.session.resigned is not None
 
-    # ---- what is done ------------------------------------------------------------------------
+    @property
+    def record(self) -> Record:
+        """The record of the game so far, with the transcript in its info."""
+        text = {
+            "board": self.style.board,
+            "legal_moves": self.style.legal_moves,
+            "retries": self._retries,
+            "counts": dict(self.counts),
+            "transcript": self._transcript,
+        }
+        info = {"forfeit": self.game.roles[self.role]} if self.forfeited else {}
+        players = self._names if self._role == 0 else self._names[::-1]
+        return replace(record_of(self.session), players=players, info={**info, "text": text})
+
+    # ---- playing -----------------------------------------------------------------------------
 
     def reset(self, *, seed: int | None = None, position: Position | str | None = None) -> str:
-        """Begin a game, from a position or its text where given, and return the first prompt."""
+        """Begin a game, by default from the start, and return the first prompt."""
         if isinstance(position, str):
             position = parse_position(self.game, position)
         if seed is not None:
@@ -174,44 +152,43 @@ class TextEnv:
         if self.opponent is not None:
             self._role = draw_seat(self.game, self._seat, self._games, self._rng)
         self._games += 1
-        session = GameSession(self.game, position)
+        self._session = GameSession(self.game, position)
         if position is None and self._opening_plies[1]:
             opening = distinct_openings(self.game, 1, self._opening_plies, self._rng)
             for action in opening.actions[0].tolist():
                 if action >= 0:
-                    session.play(action)
-        self._session = session
-        self.counts, self._transcript = Counts(), Transcript()
-        self._go_on()
+                    self._session.play(action)
+        self.counts, self._transcript = Counter[str](), list[dict[str, Any]]()
+        self._play_on()
         return self.prompt
 
     def step(self, reply: str, *, finished: bool = True, tokens: tuple[int, int] = (0, 0)) -> Step:
-        """Read a reply, and where it is a legal move, play it and the opponent's answer.
+        """Read a reply, and if it is a legal move, play it and the opponent's answer.
 
-        finished: False of a reply that a limit of tokens cut off. tokens: of the prompt and of the
-        reply, where known, to be counted. After the last retry the game is forfeited.
+        finished: False if a limit of tokens cut the reply off: it is then no move. tokens: of the
+        prompt and of the reply, as far as known. After the last retry the game is forfeited.
 
-        TypeError for a reply that is no text, ResetNeededError where the game is over.
+        TypeError for a reply that is not a string, ResetNeededError after the end of the game.
         """
         if self.done:
             raise ResetNeededError(f"the {self._unit} is over: call reset() before the next step")
-        reading = self._question.answer(reply, finished=finished)
-        self.counts.add(reading, tokens)
-        self._transcript.add(self.position.ply, reply, reading, tokens)
+        reading = self._turn.answer(reply, self.counts, finished, tokens)
+        kept = cut(reply.encode("utf-8", "replace").decode(), _MOST_KEPT)
+        entry = {"ply": self.position.ply, "reply": kept, "tokens": list(tokens)}
+        self._transcript.append({**entry, "read_as": reading.kind, "text": reading.text})
         if reading.action is not None:
             self.session.play(reading.action)
-            self._go_on()
-        elif self._question.is_over:
+            self._play_on()
+        elif self._turn.is_over:
             self.session.resign(self.role)
-            self.counts.forfeits += 1
         return Step(self.prompt, self.reward, self.done, reading)
 
-    def _go_on(self) -> None:
-        """The opponent's plies while it is its turn, and then the next question."""
+    def _play_on(self) -> None:
+        """Play the opponent's plies, and begin the next turn."""
         session = self.session
         while session.position.to_move != self.role and not session.is_over:
             assert self.opponent is not None
             state = stack([session.position])
             session.play(int(choose(self.opponent, self.game, state, self._rng)[0]))
         if not session.is_over:
-            self._question = Question(self.style, session.positions, session.actions, self._retries)
+            self._turn = TextTurn(self.style, session.positions, session.actions, self._retries)

@@ -1,8 +1,6 @@
-"""An environment of single questions: the value of a move, where that is known exactly."""
+"""An environment of single questions, in which the value of each move is known exactly."""
 
 from __future__ import annotations
-
-from typing import Unpack
 
 import numpy as np
 
@@ -11,16 +9,16 @@ from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
 from boardenvs.game.state import take
 from boardenvs.text.env import TextEnv
-from boardenvs.text.prompt import Shown
-from boardenvs.text.samples import rewards_of
+from boardenvs.text.prompt import BoardStyle
+from boardenvs.text.rewards import scaled
 
 
 class ExamEnv(TextEnv):
     """The positions of a game's exam, one an episode, with the steps of a `TextEnv`.
 
     The reward is where the value of the chosen move lies between the worst legal move, 0, and the
-    best, 1; a reply that is no legal move has 0. The other parameters are those of `TextEnv`, but a
-    reply is asked for once if `retries` says nothing else.
+    best, 1; a reply without a legal move has 0. The other parameters are those of `TextEnv`, but a
+    reply is by default asked for once.
 
     ValueError for a game without an exam.
 
@@ -30,28 +28,30 @@ class ExamEnv(TextEnv):
     env = ExamEnv("othello", legal_moves=True)
     prompt = env.reset(seed=1)
     move = prompt.split("Your legal moves are: ")[1].split(",")[0]
-    print(env.step(f"I play {move}.").reward, env.rewards())
+    print(env.step(f"Final answer: {move}").reward, env.rewards())
     ```
     """
 
     _unit = "question"
 
-    def __init__(self, game: Game | str, *, retries: int = 0, **shown: Unpack[Shown]) -> None:
-        super().__init__(game, opponent=None, retries=retries, **shown)
+    def __init__(
+        self,
+        game: Game | str,
+        *,
+        board: BoardStyle = "ascii",
+        legal_moves: bool = False,
+        retries: int = 0,
+    ) -> None:
+        super().__init__(game, opponent=None, board=board, legal_moves=legal_moves, retries=retries)
         self._asked, self.number = exam_positions(self.game), -1
 
     def __len__(self) -> int:
-        """How many questions there are."""
+        """Return the number of questions."""
         return len(self._asked.kinds)
 
     @property
-    def kind(self) -> str:
-        """What kind of question it is."""
-        return self._asked.kinds[self.number]
-
-    @property
     def position(self) -> Position:
-        """That of the question."""
+        """The position of the question."""
         return self.session.positions[0]
 
     @property
@@ -61,21 +61,21 @@ class ExamEnv(TextEnv):
 
     @property
     def reward(self) -> float:
-        """That of the move, 0 to 1; 0 before it is chosen."""
+        """The reward of the chosen move, 0 to 1; 0 before it is chosen."""
         return sum(self._rewards()[action] for action in self.session.actions)
 
     def reset(self, *, seed: int | None = None) -> str:  # type: ignore[override]  # no position
-        """The prompt of the question of this number, from 0 on and around, or of the next one."""
+        """Return the prompt of question number `seed`, modulo their number, or of the next one."""
         self.number = (self.number + 1 if seed is None else seed) % len(self)
         state = take(self._asked.state, slice(self.number, self.number + 1))
         return super().reset(position=self.game.positions(state)[0])
 
     def rewards(self) -> dict[str, float]:
-        """The reward of each legal move, by its name in the prompt."""
-        shown = self.style.shown(self.game)
-        return {shown.move(a, self.position): reward for a, reward in self._rewards().items()}
+        """Return the reward of each legal move, by its name in the prompt."""
+        name = self.game.action_name
+        return {name(a, self.position): value for a, value in self._rewards().items()}
 
     def _rewards(self) -> dict[int, float]:
         values = self._asked.values[self.number]
         legal = np.flatnonzero(np.isfinite(values))
-        return rewards_of(dict(zip(legal.tolist(), values[legal].tolist(), strict=True)))
+        return scaled(dict(zip(legal.tolist(), values[legal].tolist(), strict=True)))

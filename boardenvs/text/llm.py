@@ -6,22 +6,20 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from pydantic import BaseModel
 
 from boardenvs.game.errors import StopPlayError
-from boardenvs.text.endpoint import Endpoint
-from boardenvs.text.player import Reply, TextPlayer
-from boardenvs.text.question import RETRIES
-from boardenvs.utils.checks import is_number, is_whole, quote
+from boardenvs.text.endpoint import Endpoint, LlmSettings
+from boardenvs.text.player import ModelReply, TextPlayer
+from boardenvs.text.prompt import BoardStyle
+from boardenvs.utils.checks import quote
 from boardenvs.utils.decoding import decode, parse_json
 from boardenvs.utils.files import append_lines, check_writable
-
-if TYPE_CHECKING:
-    from boardenvs.text.prompt import Board
 
 _HEAD = b'{"model": '  # of each line of a log
 
@@ -40,70 +38,66 @@ class _Entry(BaseModel):
 class Log:
     """The replies that were paid for, in a file of JSON lines that is only ever added to.
 
-    A question that is asked for the n-th time gets its n-th reply from here, if there is one: who
-    goes on with a match that was broken off, with the same seed, pays for no move twice. Without a
-    path it only counts tokens. ValueError where the file holds something else.
+    A question that is asked for the n-th time gets its n-th reply from here, if there is one: an
+    interrupted match that is run again with the same seed pays for no move twice. Without a path it
+    only counts tokens. ValueError if the file holds something else.
     """
 
-    def __init__(self, path: Path | None, model: str) -> None:
-        self._path, self._model, self._lock = path, model, Lock()
+    def __init__(self, path: str | None, model: str) -> None:
+        self._path, self._model, self._lock = Path(path) if path else None, model, Lock()
         self._asked = Counter[str]()
-        self._tokens = (0, 0)
+        self._spent = [0, 0]
         self._end = 0  # of the lines that were read
-        if path is not None:
-            check_writable(path)
-        entries = self._read_on()
-        self._known = {(e.question, e.number): Reply(e.text, e.finished, e.tokens) for e in entries}
+        if self._path:
+            check_writable(self._path)
+        self._known = {
+            (e.question, e.number): ModelReply(e.text, e.finished, e.tokens)
+            for e in self._read_on()
+        }
 
     @property
     def tokens(self) -> tuple[int, int]:
-        """Those of all replies, of prompts and of replies, other processes' with the same log too:
-        an arena's workers have one limit together.
+        """The tokens of all prompts and of all replies, including those of other processes with
+        the same log: an arena's workers share one limit.
         """
         with self._lock:
             self._read_on()
-            return self._tokens
+            return self._spent[0], self._spent[1]
 
-    def take(self, question: str) -> tuple[int, Reply | None]:
-        """How often a question was asked before, and its reply of this time, if there is one."""
+    def take(self, question: str) -> tuple[int, ModelReply | None]:
+        """Return how often a question was asked before, and its reply of this time if known."""
         number = self._asked[question]
         self._asked[question] += 1
         return number, self._known.get((question, number))
 
-    def add(self, question: str, number: int, prompt: str, reply: Reply) -> None:
+    def add(self, question: str, number: int, prompt: str, reply: ModelReply) -> None:
         """Keep a reply, so that it is on the disk when this returns."""
-        if self._path is None:
-            with self._lock:
-                self._count(reply.tokens)
-            return
-        entry: dict[str, Any] = {"model": self._model, "question": question, "number": number}
-        entry |= reply._asdict()
+        entry = {"model": self._model, "question": question, "number": number, **reply._asdict()}
         with self._lock:
-            append_lines(self._path, [json.dumps({**entry, "prompt": prompt}).encode()])
-
-    def _count(self, tokens: tuple[int, int]) -> None:
-        self._tokens = self._tokens[0] + tokens[0], self._tokens[1] + tokens[1]
+            if self._path:
+                append_lines(self._path, [json.dumps(entry | {"prompt": prompt}).encode()])
+            else:
+                self._spent = [n + more for n, more in zip(self._spent, reply.tokens, strict=True)]
 
     def _read_on(self) -> list[_Entry]:
-        """The model's replies in the lines that were not read yet."""
-        if self._path is None or not self._path.exists():
+        """Return the model's replies in the lines that were not read yet, and add their tokens."""
+        if not (self._path and self._path.exists()):
             return []
         with self._path.open("rb") as file:
             file.seek(self._end)
-            lines = file.read().split(b"\n")
-        self._end += sum(len(line) + 1 for line in lines[:-1])
+            whole, newline, _ = file.read().rpartition(b"\n")
+        self._end += len(whole + newline)
         found = []
-        for line in lines:
+        for line in whole.split(b"\n") if whole else ():
             try:
-                values = parse_json(line.decode("utf-8", "replace"))
+                entry = decode(_Entry, parse_json(line.decode("utf-8", "replace")), "a line")
             except ValueError:
-                # A half line is what a killed process left; what begins otherwise is no log.
-                if line[: len(_HEAD)] != _HEAD[: len(line)]:
+                # A killed process leaves half a line; what begins otherwise is no log.
+                if not (line.startswith(_HEAD) or _HEAD.startswith(line)):
                     raise ValueError(f"{self._path}: {quote(line)} is none of a log") from None
                 continue
-            entry = decode(_Entry, values, f"a line of {self._path}")
             if entry.model == self._model:
-                self._count(entry.tokens)
+                self._spent = [n + more for n, more in zip(self._spent, entry.tokens, strict=True)]
                 found.append(entry)
         return found
 
@@ -111,106 +105,70 @@ class Log:
 class LlmPlayer(TextPlayer):
     """A model behind an OpenAI-compatible endpoint as a player, "llm:MODEL,log=games.jsonl".
 
-    base_url, key_env, max_tokens (of one reply), temperature, timeout, wait: see `Endpoint`. log: a
-    file with all that was asked and answered; see `Log`. tokens, cost: limits of all replies
-    together, those in the log included; prices are of a million tokens, in the unit of `cost`.
-    Requests that are under way when a limit is reached, `threads` at most, are still paid for. The
-    other parameters are those of `TextPlayer`.
-
-    Where a limit is reached, or the endpoint refuses or stays away, `StopPlayError` ends the work
-    as Ctrl-C does, and the same command with the same log goes on with it.
+    If a limit is reached, or the endpoint refuses or does not answer, `StopPlayError` ends the work
+    as Ctrl-C does, and the same command with the same log continues it.
     """
 
-    def __init__(
-        self,
-        model: str,
-        base_url: str | None = None,
-        key_env: str = "OPENAI_API_KEY",
-        log: str | None = None,
-        max_tokens: int | None = None,
-        temperature: float | None = None,
-        timeout: float = 300.0,
-        wait: float = 1.0,
-        tokens: int | None = None,
-        cost: float | None = None,
-        prompt_price: float = 0.0,
-        reply_price: float = 0.0,
-        board: str = "ascii",
-        legal_moves: bool = False,
-        disguise: int | None = None,
-        retries: int = RETRIES,
-        threads: int = 8,
-    ) -> None:
-        for name, value in (("tokens", tokens), ("max_tokens", max_tokens), ("threads", threads)):
-            if value is not None and not is_whole(value, 1):
-                raise ValueError(f"{name} is {quote(value)}: it must be 1 or more, and whole")
-        if cost is not None and not (is_number(cost, 0) and (prompt_price or reply_price)):
-            raise ValueError(
-                f"cost is {quote(cost)}: it must be a number from 0 on, and needs the prices of a "
-                "million tokens, prompt_price and reply_price"
-            )
-        self._endpoint = Endpoint(
-            model,
-            base_url,
-            key_env=key_env,
-            max_tokens=max_tokens,
-            temperature=temperature,
-            timeout=timeout,
-            wait=wait,
-        )
+    def __init__(self, settings: LlmSettings) -> None:
+        self._settings = settings
+        self._endpoint = Endpoint(settings)
         super().__init__(
-            lambda prompt, png=None: self._endpoint.ask(prompt, png).text,
-            board=cast("Board", board),
-            legal_moves=legal_moves,
-            disguise=disguise,
-            retries=retries,
-            threads=threads,
+            lambda prompt: self._endpoint.ask(prompt).text,
+            board=cast("BoardStyle", settings.board),
+            legal_moves=settings.legal_moves,
+            retries=settings.retries,
+            threads=settings.threads,
         )
-        self._log = Log(None if log is None else Path(log), model)
-        self._limit, self._cost_limit = tokens, cost
-        self._prices = prompt_price, reply_price
+        self._log = Log(settings.log, settings.model)
 
     @property
     def tokens(self) -> int:
-        """All that were used, those in the log included."""
+        """The number of all tokens used, including those in the log."""
         return sum(self._log.tokens)
 
     @property
     def cost(self) -> float:
-        """What they cost."""
+        """The cost of these tokens."""
         return self._price(*self._log.tokens)
 
-    def _price(self, *tokens: int) -> float:
-        return sum(n * price / 1e6 for n, price in zip(tokens, self._prices, strict=True))
+    def _price(self, prompt: int, reply: int) -> float:
+        settings = self._settings
+        return (prompt * settings.prompt_price + reply * settings.reply_price) / 1e6
 
     def report(self) -> dict[str, float]:
-        """`counts` by name, and what these replies cost where prices are known."""
-        counts = self.counts
-        cost = self._price(counts.prompt_tokens, counts.completion_tokens)
-        return super().report() | ({"cost": round(cost, 6)} if any(self._prices) else {})
+        """Return `counts` by name, and the cost of these replies if prices are known."""
+        cost = self._price(self.counts["prompt_tokens"], self.counts["completion_tokens"])
+        return super().report() | ({"cost": round(cost, 6)} if cost else {})
 
-    def _asking(self, prompt: str, png: bytes | None) -> Callable[[], Reply]:
-        digest = self._digest(prompt, png)
+    def _asking(self, prompt: str) -> Callable[[], ModelReply]:
+        digest = self._digest(prompt)
         number, known = self._log.take(digest)
 
-        def ask() -> Reply:
+        def ask() -> ModelReply:
             if known is not None:
                 return known
             self._check_limits()
-            reply = self._endpoint.ask(prompt, png)
+            reply = self._endpoint.ask(prompt)
             self._log.add(digest, number, prompt, reply)
             return reply
 
         return ask
 
     def _check_limits(self) -> None:
-        if self._limit is not None and self.tokens >= self._limit:
-            raise StopPlayError(f"{self.tokens:,} tokens are used, of {self._limit:,} at most")
-        if self._cost_limit is not None and self.cost >= self._cost_limit:
-            raise StopPlayError(f"the replies cost {self.cost:.2f}, of {self._cost_limit} at most")
+        tokens, cost = self._settings.tokens, self._settings.cost
+        if tokens is not None and self.tokens >= tokens:
+            raise StopPlayError(f"{self.tokens:,} tokens are used, of {tokens:,} at most")
+        if cost is not None and self.cost >= cost:
+            raise StopPlayError(f"the replies cost {self.cost:.2f}, of {cost} at most")
 
-    def _digest(self, prompt: str, png: bytes | None) -> str:
-        """What tells a question from others: all that the endpoint is sent but the key."""
-        end = self._endpoint
-        told = json.dumps([prompt, end.model, end.base_url, end.max_tokens, end.temperature])
-        return hashlib.sha256(told.encode() + (png or b"")).hexdigest()[:32]
+    def _digest(self, prompt: str) -> str:
+        """Return a digest of all that the endpoint is sent, without the key."""
+        given, url = self._settings, self._endpoint.base_url
+        told = json.dumps([prompt, given.model, url, given.max_tokens, given.temperature])
+        return hashlib.sha256(told.encode()).hexdigest()[:32]
+
+
+@wraps(LlmSettings, assigned=(), updated=())
+def llm_player(**settings: Any) -> LlmPlayer:
+    """Return the player of `llm:MODEL`, whose options are the fields of `LlmSettings`."""
+    return LlmPlayer(LlmSettings(**settings))

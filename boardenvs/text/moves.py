@@ -1,129 +1,133 @@
-"""Moves as texts have them: "b1-b3", "B1 to B3", "from b1 to b3", "c3xa3", "d3", and the pass."""
+"""Moves as people write them: "b1-b3", "B1 to B3", '["b1", "b3"]', "column d, row 3", "pass"."""
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
-from boardenvs.board.bitboard import squares_of
 from boardenvs.game.position import Position
-from boardenvs.text.disguise import Disguise
 
-SQUARE = r"[a-z]\d{1,2}"
-Move = tuple[str, ...]  # the squares by which it is named
+Move = tuple[str, ...]  # the squares that name it, or its whole name
 PASS: Move = ("pass",)
 
-_BEFORE, _AFTER = r"(?<!\w)(?<!\w-)", r"(?!\w|-\w)"
-_TO = "(?:to|nach|zu|à|a|para|vers|到)"
-_ITSELF = (  # between the squares of a move
-    r"(?:piece|checker|disc|stone|man|moves?|goes?|should|will|heads|slides?|steps?|jumps?|over|up|down|across|around|"
-    r"along|back|forward|straight|all|the|way)"
-)
-_BETWEEN = (
-    r"(?:\s*(?:-+>?|=+>|>+|[—x\u00d7:\u2190-\u21ff\u2794-\u27bf\u27f0-\u27ff]|\.\.+)\s*"
-    rf"|\s+(?:{_ITSELF}\s+){{0,3}}(?:on)?{_TO}\s+(?:square )?"
-    r"|\s+(?:x|takes|captures|capturing)(?: on| at)? |)"
-)
-# In prose two squares in a row may be any two squares; a piece's way may be told at length.
-_PAIR = rf"{_BEFORE}({SQUARE}){_BETWEEN}({SQUARE}){_AFTER}"
-_WAY = (
-    rf"(?:\b(?:from|on|at|von|de|da)|从) ({SQUARE}),? (?:[a-z-]{{1,20}},? ){{0,6}}?"
-    rf"(?:(?:on)?{_TO}|(?:put|place|drop|set) it (?:on|at)) "
-    rf"(?:square )?({SQUARE}){_AFTER}"
-)
-_IN_A_ROW = rf"{_BEFORE}({SQUARE})(?:\s*[,;/]\s*|\s+)({SQUARE}){_AFTER}"
-_ONE = rf"{_BEFORE}({SQUARE}){_AFTER}"
-_SPACED = r"(?<!\w)([a-z])(?: |, ?)(\d{1,2})(?!\w)"
+_SQUARE = r"[a-z]\d{1,2}"
+_PASSES = re.compile(r"(?:i )?(?:must )?(?:pass|noop|no-op|skip)(?: my turn)?")
+_NOTHING = ("null", "none", "no move", "no legal move")
 
-_PASSES = re.compile(r"\b(?:pass|passes|passing|noop|no-op|skip)\b")
-_NOTHING = re.compile(r"\W*(?:none|null|-+|no (?:legal |valid )?moves?(?: available)?)\W*")
+# ---- simple characters ---------------------------------------------------------------------------
 
-_DASHES = re.compile("[\u2010-\u2013\u2212]")
+_DASHES = re.compile("[\u2010-\u2015\u2212]")
+_ARROWS = re.compile("[\u2190-\u21ff\u2794-\u27bf\u27f0-\u27ff]")
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
-_LATEX = re.compile(r"\\(?:text|math)(?:[a-z]{2,6})?\s*\{([^{}]*)\}")
-_LATEX_ARROW = re.compile(r"\\(?:to|rightarrow|Rightarrow|longrightarrow)\b")
-_STRAIGHT = str.maketrans({"\u2019": "'", "\u2018": "'", "“": '"', "”": '"', "$": None, "\r": "\n"})
-
-
-class Mention(NamedTuple):
-    """A move that a text names, legal or not, and where."""
-
-    squares: Move
-    start: int
-    end: int
+_LATEX_TEXT = re.compile(r"\\(?:text|math)(?:[a-z]{2,6})?\s*\{([^{}]*)\}")
+_LATEX_ARROW = re.compile(r"\\(?:to|rightarrow|longrightarrow)\b", re.IGNORECASE)
+_SIMPLE = str.maketrans({"\u2019": "'", "\u2018": "'", "“": '"', "”": '"', "$": None,
+                         "\r": "\n", "\u00d7": "x"})  # fmt: skip
 
 
 def plain(text: str) -> str:
-    """The text in small letters and simple characters: what looks alike is alike."""
-    text = unicodedata.normalize("NFKC", text)
-    text = _INVISIBLE.sub("", _DASHES.sub("-", text)).translate(_STRAIGHT)
-    return _LATEX_ARROW.sub("->", _LATEX.sub(r"\1", text)).lower()
+    """Return the text in small letters and simple characters, so that what looks alike is equal."""
+    text = unicodedata.normalize("NFKC", html.unescape(text))
+    text = _ARROWS.sub("->", _DASHES.sub("-", _INVISIBLE.sub("", text))).translate(_SIMPLE)
+    return _LATEX_ARROW.sub("->", _LATEX_TEXT.sub(r"\1", text)).lower()
+
+
+# ---- spellings -----------------------------------------------------------------------------------
+
+_FILE, _RANK = r"(?:column|col|file)", r"(?:row|rank|line)"
+_IN_WORDS = (
+    (re.compile(rf"\b{_FILE}\W{{0,3}}([a-z])\b\W{{1,3}}(?:and )?{_RANK}\W{{0,3}}(\d{{1,2}})\b"),
+     r" \1\2"),
+    (re.compile(rf"\b{_RANK}\W{{0,3}}(\d{{1,2}})\b\W{{1,3}}(?:and )?{_FILE}\W{{0,3}}([a-z])\b"),
+     r" \2\1"),
+    (re.compile(r"\(\s*([a-z])\s*,\s*(\d{1,2})\s*\)"), r"\1\2"),
+    (re.compile(r"\A\W*([a-z])[\s,-]{1,2}(\d{1,2})\W*\Z"), r"\1\2"),
+)  # fmt: skip
+_DECORATION = re.compile(r"[\"'`*_\[\]{}\\]")
+_BETWEEN = (
+    r"(?:\s*(?:[-=]*>+|-+|x|:|,|;|/|\||\.{2,}|…)\s*"
+    r"|,?(?:\s+(?:to|onto|on|x|takes|captures|capturing|moves?|goes|piece|the|square|at|jumps))+\s+"
+    r"|\s+|)"
+)
+# Words before the move within an answer slot, such as "I play".
+_LEAD = re.compile(
+    r"(?:(?:i|ill|will|play|move|moves|moving|place|put|choose|select|go|with|my|the|a|piece|disc|"
+    r"stone|checker|square|column|file|at|on|from|is|answer|final|action|best)\b[\s:]*|[\s(]+)*"
+)
+# After the move, what begins an explanation of it.
+_EXPLAINS = re.compile(
+    r"[\s)]*(?:$|[.!](?:\s|$)|[(,;:]|-+\s|\n|(?:is (?:my|the|best|a)|because|since|as|for|which|"
+    r"with|by|captur\w+|tak\w+|flip\w+|wins?|here|now)\b)"
+)
+# An explanation that names another choice or takes this one back.
+_ANOTHER = re.compile(
+    rf"[\s,;:.!/&|-]*(?:(?:or|and|then|also|else)\b[\s,]*)*{_SQUARE}\b"
+    r"|\W*(?:or|and|alternatively|maybe|perhaps|possibly)\b|\W*not\b"
+)
+RETRACTS = re.compile(
+    r"(?:^|[.!?:;,\n(-])\W*(?:but |and |oh,? )*(?:wait|hold on|actually|sorry|oops|hmm+|correction|"
+    r"scratch that|no\b(?! \w))"
+    r"|\b(?:on second thoughts?|i mean|i meant|changed? my (?:mind|move|answer)|let me re\w+|"
+    r"i(?:'ll)? re(?:consider|think)|ignore (?:that|this|the above)|take (?:that|it) back|"
+    r"(?:that|this|it|which|move) (?:is|was) (?:actually )?(?:illegal|not legal|invalid|wrong))\b"
+    r"|\binstead\b(?! of)"
+)
 
 
 @dataclass(frozen=True)
-class Moves:
-    """The moves of a position, by the squares that a player is told."""
+class MoveReader:
+    """Reads the moves of one position."""
 
-    legal: dict[Move, int]
-    per_move: int  # how many squares name a move
-    others: tuple[str, ...] = ()  # names of moves that are not made of squares
-    roles: tuple[str, str] = ("", "")  # the side to move, and the other
-    occupied: frozenset[str] = frozenset()  # squares with a piece
+    legal: dict[Move, int]  # the action of each legal move
+    _patterns: tuple[re.Pattern[str], ...]  # of a move, legal or not
 
     @classmethod
     @lru_cache(maxsize=64)
-    def of(cls, position: Position, disguise: Disguise) -> Moves:
-        """The legal moves under a disguise."""
-        game, legal, others = position.game, dict[Move, int](), []
+    def of(cls, position: Position) -> MoveReader:
+        """Return the reader of a position."""
+        legal = {}
         for action in position.legal_actions():
-            shown = disguise.move(action, position).lower()
-            squares = tuple(re.findall(SQUARE, shown))
-            if action == game.noop:
-                squares = PASS
-            elif not squares:
-                squares = (shown,)
-                others.append(shown)
-            legal[squares] = action
-        lengths = {len(squares) for squares in legal if squares != PASS}
-        per_move = max(lengths or {1 if re.fullmatch(SQUARE, game.action_name(0)) else 2})
-        own, other = disguise.roles[position.to_move], disguise.roles[1 - position.to_move]
-        pieces = squares_of(position.pieces(0) | position.pieces(1))
-        occupied = frozenset(disguise.names[square] for square in pieces)
-        return cls(legal, per_move, tuple(others), (own, other), occupied)
+            name = position.game.action_name(action, position).lower()
+            of_squares = re.fullmatch(rf"{_SQUARE}(?:[-x]{_SQUARE})*", name)
+            legal[tuple(re.findall(_SQUARE, name)) if of_squares else (name,)] = action
+        names = [move[0] for move in legal if not re.fullmatch(_SQUARE, move[0])]
+        lengths = {len(move) for move in legal if move[0] not in names} or {1, 2}
+        patterns = [_BETWEEN.join([f"({_SQUARE})"] * n) for n in sorted(lengths, reverse=True)]
+        patterns += [f"({re.escape(name)})" for name in names]
+        if any(map(str.isdecimal, names)):
+            patterns.append(r"(\d{1,2})")  # other files are moves, too, if not legal ones
+        return cls(legal, tuple(re.compile(rf"{p}(?!\w)", re.ASCII) for p in patterns))
 
-    def find(self, text: str, *, answer: bool = False) -> list[Mention]:
-        """The moves that a text, which is `plain`, names, from left to right.
+    def alone(self, text: str) -> Move | None:
+        """Return the move if a `plain` text is nothing else, in whatever spelling."""
+        text = _spelled(text).strip(" \n\t().!,;:#").removeprefix("from ")
+        if _PASSES.fullmatch(text) or (PASS in self.legal and text in _NOTHING):
+            return PASS
+        found = (pattern.fullmatch(text) for pattern in self._patterns)
+        return next((move.groups() for move in found if move), None)
 
-        `answer`: the text is nothing but an answer, so that two squares in a row are a move too.
+    def answer(self, text: str) -> Move | None:
+        """Return the move of a `plain` answer, which may explain it; None if it names no move, or
+        more than one, or takes its move back.
         """
-        found = [
-            Mention(match.groups() or (match[0],), match.start(), match.end())
-            for pattern in _patterns(self.per_move, answer, self.others)
-            for match in pattern.finditer(text)
-        ]
-        if answer and not found and self.per_move == 1:
-            for match in re.finditer(_SPACED, text):  # "d 3"
-                found.append(Mention((match[1] + match[2],), match.start(), match.end()))
-        found.sort(key=lambda mention: (mention.start, -mention.end))
-        kept = list[Mention]()
-        for mention in found:
-            if not kept or mention.start >= kept[-1].end:
-                kept.append(mention)
-        return kept
-
-    def is_pass(self, answer: str) -> bool:
-        """Whether an answer is the pass."""
-        return bool(_PASSES.search(answer)) or (
-            PASS in self.legal and _NOTHING.fullmatch(answer) is not None
-        )
+        if move := self.alone(text):
+            return move
+        text = _spelled(text)
+        start = _LEAD.match(text)
+        for pattern in self._patterns:
+            found = pattern.match(text, start.end() if start else 0)
+            rest = text[found.end() :] if found else ""
+            if found and _EXPLAINS.match(rest):
+                is_clear = not _ANOTHER.match(rest) and not RETRACTS.search(rest)
+                return found.groups() if is_clear else None
+        return None
 
 
-@lru_cache(maxsize=64)
-def _patterns(per_move: int, answer: bool, others: tuple[str, ...]) -> list[re.Pattern[str]]:
-    patterns = [_ONE] if per_move == 1 else [_WAY, _PAIR, *([_IN_A_ROW] * answer)]
-    if others:
-        patterns.append(rf"(?<!\w)(?:{'|'.join(map(re.escape, others))})(?!\w)")
-    return [re.compile(pattern, re.ASCII) for pattern in patterns]  # "d3입니다" names d3
+def _spelled(text: str) -> str:
+    """Return an answer without quotes, brackets and Markdown, with its squares written shortly."""
+    for pattern, square in _IN_WORDS:
+        text = pattern.sub(square, text)
+    return _DECORATION.sub("", text).strip()

@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import NamedTuple, Unpack
+from typing import NamedTuple
 
 import numpy as np
 
 from boardenvs.game.contract import Game
-from boardenvs.game.position import Position
+from boardenvs.game.errors import ForfeitError
 from boardenvs.game.state import IntArray, State
 from boardenvs.records.record import Record, until_illegal
-from boardenvs.text.disguise import Disguise
-from boardenvs.text.prompt import Shown, Style
-from boardenvs.text.question import RETRIES, Counts, Question
-
-NO_MOVE = -1  # no action: in a match the game is forfeited, in an exam the answer is wrong
+from boardenvs.text.prompt import BoardStyle, Style
+from boardenvs.text.turn import COUNTS, RETRIES, TextTurn
 
 
-class Reply(NamedTuple):
-    """What a model wrote."""
+class ModelReply(NamedTuple):
+    """A model's reply to a prompt."""
 
     text: str
-    finished: bool = True  # not cut off by a limit of tokens
-    tokens: tuple[int, int] = (0, 0)  # of the prompt and of the reply, where known
+    finished: bool = True  # False if a limit of tokens cut it off
+    tokens: tuple[int, int] = (0, 0)  # of the prompt and of the reply, as far as known
 
 
 class TextPlayer:
-    """Asks `model(prompt)` for a reply, or `model(prompt, png)` with `board="picture"`, and plays
-    the move that is read from it.
+    """Asks `model(prompt)` for a reply, and plays the move that is read from it.
 
-    The other parameters are those of `TextEnv`. Where no legal move is read
-    after all retries, the game is forfeited. `counts` has how all replies were read. Boards are
-    asked for by so many threads.
+    The other parameters are those of `TextEnv`. If no legal move is read after all retries, the
+    game is forfeited, and `ForfeitError` says how the last reply was read. `counts` has how all
+    replies were read. threads: how many boards are asked about at once.
 
     ```python
     import random
@@ -44,7 +40,7 @@ class TextPlayer:
 
     def model(prompt):  # stands for one that reads the rules
         moves = prompt.split("Your legal moves are: ")[-1].split(".")[0].split(", ")
-        return f"I play {random.choice(moves)}."
+        return f"Final answer: {random.choice(moves)}"
 
     player = TextPlayer(model, legal_moves=True)
     match = boardenvs.play_match(boardenvs.games.make("othello"), player, "random", pairs=2)
@@ -54,54 +50,59 @@ class TextPlayer:
 
     def __init__(
         self,
-        model: Callable[..., str],
+        model: Callable[[str], str],
         *,
         retries: int = RETRIES,
         threads: int = 1,
-        **shown: Unpack[Shown],
+        board: BoardStyle = "ascii",
+        legal_moves: bool = False,
     ) -> None:
-        drawn = shown.get("disguise")
-        # Raises where there is no such board, or where it cannot be disguised.
-        Style(shown.get("board", "ascii"), disguise=drawn if isinstance(drawn, Disguise) else None)
-        self._model, self._shown = model, shown
+        self._model, self._style = model, Style(board, legal_moves)
         self._retries, self._threads = retries, threads
-        self.counts = Counts()
+        self.counts = Counter[str]()
+
+    wants_history = False  # prompts can do without it
 
     def report(self) -> dict[str, float]:
-        """`counts` by name."""
-        return dict(self.counts.to_json())
+        """Return `counts` by name."""
+        return {name: self.counts[name] for name in COUNTS}
 
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
-        return self._ask([([position], ()) for position in game.positions(state)], game)
+        """Return an action for each board, (B,) int64; ForfeitError if some have none."""
+        return self.act_after(game, state, np.empty((len(state.ply), 0), np.int16), rng)
 
     def act_after(
-        self, game: Game, state: State, actions: IntArray, rng: np.random.Generator
+        self,
+        game: Game,
+        state: State,
+        actions: IntArray,
+        rng: np.random.Generator | None = None,
     ) -> IntArray:
-        """As `act`, with the moves so far in the prompts."""
-        asked = []
-        for position, row in zip(game.positions(state), actions.tolist(), strict=True):
-            played = tuple(action for action in row if action >= 0)
-            line, _ = until_illegal(Record(game, played))
-            asked.append((line, played) if line[-1] == position else ([position], ()))
-        return self._ask(asked, game)
+        """Return the same as `act`, with the moves so far in the prompts."""
+        turns = dict[int, TextTurn]()
+        for row, position in enumerate(game.positions(state)):
+            played = [action for action in actions[row].tolist() if action >= 0]
+            line, _ = until_illegal(Record(game, tuple(played)))
+            known = (line, played) if line[-1] == position else ([position], [])
+            if not position.is_over():
+                turns[row] = TextTurn(self._style, *known, self._retries)
+        while left := [turn for turn in turns.values() if not turn.is_over]:
+            for turn, (text, finished, tokens) in zip(left, self._replies(left), strict=True):
+                turn.answer(text, self.counts, finished, tokens)
+        chosen, lost = np.full(len(state.ply), game.noop, np.int64), dict[int, str]()
+        for row, turn in turns.items():
+            if turn.action is not None:
+                chosen[row] = turn.action
+            elif last := turn.reading:
+                why = f"the last was {last.kind}: {last.text}"
+                lost[row] = f"no legal move after {1 + self._retries} replies, {why}"
+        if lost:
+            raise ForfeitError(chosen, lost)
+        return chosen
 
-    def _ask(self, asked: Sequence[tuple[list[Position], Sequence[int]]], game: Game) -> IntArray:
-        style = Style.of(game, **self._shown)
-        questions = [
-            None if line[-1].is_over() else Question(style, line, played, self._retries)
-            for line, played in asked
-        ]
-        while left := [question for question in questions if question and not question.is_over]:
-            for question, reply in zip(left, self._replies(left), strict=True):
-                reading = question.answer(reply.text, finished=reply.finished)
-                self.counts.add(reading, reply.tokens)
-                self.counts.forfeits += question.is_over and question.action is None
-        moves = [game.noop if question is None else question.action for question in questions]
-        return np.array([NO_MOVE if move is None else move for move in moves], np.int64)
-
-    def _replies(self, questions: Sequence[Question]) -> list[Reply]:
-        """The replies to these questions, in their order."""
-        asking = [self._asking(q.prompt, q.picture()) for q in questions]  # in order, too
+    def _replies(self, turns: Sequence[TextTurn]) -> list[ModelReply]:
+        """Return the model's reply for each turn."""
+        asking = [self._asking(turn.prompt) for turn in turns]  # in order, too
         with ThreadPoolExecutor(self._threads) as threads:
             futures = list(map(threads.submit, asking))
             try:
@@ -110,12 +111,13 @@ class TextPlayer:
                 threads.shutdown(wait=False, cancel_futures=True)
                 raise
 
-    def _asking(self, prompt: str, png: bytes | None) -> Callable[[], Reply]:
-        """What asks the model, in any thread."""
-        return partial(self._ask_model, *([prompt] if png is None else [prompt, png]))
+    def _asking(self, prompt: str) -> Callable[[], ModelReply]:
+        """Return a function that asks the model, in any thread."""
 
-    def _ask_model(self, *question: str | bytes) -> Reply:
-        text: object = self._model(*question)
-        if not isinstance(text, str):
-            raise TypeError(f"the model returned a {type(text).__name__}: it must be a text")
-        return Reply(text)
+        def ask() -> ModelReply:
+            text: object = self._model(prompt)
+            if not isinstance(text, str):
+                raise TypeError(f"the model returned a {type(text).__name__}: it must be a text")
+            return ModelReply(text)
+
+        return ask

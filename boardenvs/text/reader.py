@@ -1,48 +1,43 @@
-"""What a reply means: which move it chooses, or that it chooses none, an illegal one, or two.
+"""What a reply means: the move that it chooses, an illegal one, or nothing that can be read.
 
-What counts is the writer's last word. The reply is read without its thinking; the last answer slot
-decides, and where there is none, what the prose around the moves says. No move is ever put in
-place of one that the writer has named.
+A reply must give its move in an answer slot, of which the last one decides, or be nothing but a
+move. No move is ever guessed from prose, and none is put in place of the one that was named.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from boardenvs.game.position import Position
-from boardenvs.text import phrases
-from boardenvs.text.disguise import Disguise
-from boardenvs.text.moves import PASS, Moves, plain
-from boardenvs.text.prose import Chosen, choice
-from boardenvs.text.slots import is_open, said, slots
+from boardenvs.text.moves import RETRACTS, Move, MoveReader, plain
+from boardenvs.text.slots import Slot, is_open, slots, spoken
 from boardenvs.utils.checks import cut
 
-MOST_READ = 20_000  # characters of what is said: the last ones
-_MOST_TAKEN = 1 << 22  # characters of a reply, the last ones
+MOST_READ = 20_000  # characters: the last ones of a reply, without its thinking
+_MOST_TAKEN = 1 << 22  # characters: the last ones of a reply, with its thinking
 
-Kind: TypeAlias = Literal["move", "illegal", "ambiguous", "unparsable"]
+Kind: TypeAlias = Literal["move", "illegal", "unreadable"]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a reply was read as.
-
-    `text` is the move as it was read, or the moves, or why there is none.
-    """
+    """What a reply was read as."""
 
     kind: Kind
     action: int | None  # of a legal move
-    text: str
+    text: str  # the move, or why none could be read
 
 
-def read(
-    reply: str, position: Position, disguise: Disguise | None = None, *, finished: bool = True
-) -> Reading:
-    """What a reply means in a position, in which the game is not over.
+class _UnreadableError(ValueError):
+    """Why no move can be read."""
 
-    `finished=False` is for a reply of which it is known that it was cut off, by a limit of tokens:
-    only what stands in a slot then counts. Never raises, whatever the text is.
+
+def read(reply: str, position: Position, *, finished: bool = True) -> Reading:
+    """Read a reply in a position in which the game is not over. Never raises, whatever the text.
+
+    finished: False if a limit of tokens cut the reply off; it is then never a move.
 
     ```python
     import boardenvs
@@ -52,53 +47,66 @@ def read(
     print(read('I like c1-c3, but safer is {"move": "b1-b3"}', position))
     ```
     """
-    moves = Moves.of(position, disguise or Disguise(position.game))
-    text, thought = said(reply[-_MOST_TAKEN:])
-    if not thought:
-        return Reading("unparsable", None, "the reply ends before its thinking does")
+    moves = MoveReader.of(position)
+    try:
+        if not finished:
+            raise _UnreadableError("the reply was cut off")
+        move = _chosen(reply, moves)
+    except _UnreadableError as why:
+        return Reading("unreadable", None, str(why))
+    action = moves.legal.get(move)
+    return Reading("illegal" if action is None else "move", action, "-".join(move))
+
+
+def _chosen(reply: str, moves: MoveReader) -> Move:
+    """Return the move that a reply chooses."""
+    text = spoken(reply[-_MOST_TAKEN:])
+    if text is None:
+        raise _UnreadableError("the reply ends before its thinking does")
     text = plain(text[-MOST_READ:])[-MOST_READ:]
-    found, rest = slots(text)
-    for slot in reversed(found):
-        if slot.text is None:
-            return Reading("unparsable", None, "the answer is cut off")
-        if phrases.REJECTS.search(rest[max(0, slot.start - 60) : slot.start].rpartition("\n")[2]):
-            continue  # 'not {"move": "d3"}'
-        chosen = _answer(slot.text, moves)
-        later = rest[slot.end :]
-        if chosen and not slot.strict and phrases.RETRACTS.search(later):
-            return _verdict(choice(later, moves), moves, "the reply takes its answer back")
-        if chosen or slot.strict:
-            return _verdict(chosen, moves, f"{cut(slot.text.strip())!r} is no move")
-    if not finished or is_open(rest):
-        return Reading("unparsable", None, "the reply is cut off")
-    return _verdict(choice(rest, moves), moves, "the reply chooses no move")
+    found = slots(text)
+    if is_open(text[found[-1].end if found else 0 :]):
+        raise _UnreadableError("the answer is cut off")
+    if not found:
+        move = moves.alone(re.sub(r"```\w*", "", text))
+        if move is None:
+            raise _UnreadableError("there is neither an answer slot nor a move alone")
+        return move
+    last = found[-1]
+    move = _answer(last, moves)
+    _check_only(last, move, found[:-1], text, moves)
+    return move
 
 
-def _answer(text: str, moves: Moves) -> Chosen:
-    """The move in a slot."""
-    named = moves.find(text, answer=True)
-    if not named:
-        return (PASS,) if moves.is_pass(text) else ()
-    distinct = tuple(dict.fromkeys(mention.squares for mention in named))
-    if len(distinct) == 1:
-        return distinct
-    between = text[named[0].end : named[1].start].strip(" ,;*`'\"")
-    lead = text[: named[0].start].strip(" \"'*`([{")
-    if not lead and between[:1] in (".", "(") and not phrases.RETRACTS.search(between):
-        return distinct[:1]
-    chosen = choice(text, moves)
-    if len(chosen) == 1:
-        return chosen
-    if not lead and between not in ("", "or", "and", "/", "&", "|", "+", "or maybe", "or else"):
-        return distinct[:1]  # what follows explains it
-    return distinct
+_CHOOSES = re.compile(
+    r"\b(?:i(?:'ll| will|'d)?(?: now| rather)? (?:play|choose|pick|select|take|change|switch|move|"
+    r"go with)|(?:move|answer|choice) is)\b[\s:]*(?:to |from )?([^\n]{0,40})"
+)
 
 
-def _verdict(chosen: Chosen, moves: Moves, why: str) -> Reading:
-    named = [" or ".join("-".join(squares) for squares in chosen)]
-    if not chosen:
-        return Reading("unparsable", None, why)
-    if len(chosen) > 1:
-        return Reading("ambiguous", None, cut(named[0]))
-    action = moves.legal.get(chosen[0])
-    return Reading("illegal" if action is None else "move", action, named[0])
+def _check_only(last: Slot, move: Move, before: list[Slot], text: str, moves: MoveReader) -> None:
+    """_UnreadableError if the text around the last slot takes its move back or chooses another."""
+    after = text[last.end :]
+    if RETRACTS.search(after):
+        raise _UnreadableError("the reply takes its answer back")
+    *_, line = after.rstrip().rpartition("\n")
+    others = [moves.alone(line), *(moves.answer(words) for words in _CHOOSES.findall(after))]
+    if before and (last.is_listed or text[before[-1].end : last.start].strip() == ","):
+        others += [moves.answer(answer) for answer in before[-1].answers]
+    if any(other not in (None, move) for other in others):
+        raise _UnreadableError("the reply gives several answers")
+
+
+def _answer(slot: Slot, moves: MoveReader, depth: int = 4) -> Move:
+    """Return the one move of a slot, which may have another slot within."""
+    found = set()
+    for answer in slot.answers:
+        inner = slots(answer) if depth else []
+        if inner and inner[-1].covers(answer):
+            found.add(_answer(inner[-1], moves, depth - 1))
+        elif move := moves.answer(plain(answer)):
+            found.add(move)
+    if len(found) == 1:
+        return found.pop()
+    shown = cut(" / ".join(answer.strip() for answer in slot.answers))
+    raise _UnreadableError(f"the answer {shown!r} is {'several moves' if found else 'no move'}")

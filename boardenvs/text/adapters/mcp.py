@@ -1,4 +1,4 @@
-"""A server of the Model Context Protocol: a game for whoever calls tools; `boardenvs mcp`.
+"""A server of the Model Context Protocol: a game for those who call tools; `boardenvs mcp`.
 
     server_of("othello", "level:3").run("stdio")
 
@@ -26,17 +26,16 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-class GameTable:
+class GameTools:
     """One game at a time, and the tools that play it. Each returns what a model is to read.
 
-    Whoever calls them may name any game and player but those that are code: these can only be what
-    the table was made with.
+    Callers may name any game and player except those that run code, which must be the defaults.
     """
 
     def __init__(self, game: str = "othello", opponent: str = "level:1") -> None:
-        self._named = game, opponent
+        self._defaults = game, opponent
         self._env: TextEnv | None = None
-        TextEnv(game, opponent=opponent)  # raises what is wrong before anybody sits down
+        TextEnv(game, opponent=opponent)  # raises for wrong defaults
 
     def new_game(
         self,
@@ -53,12 +52,12 @@ class GameTable:
         other players. seat: a role of the game, or random. position: a text as boards have, or
         nothing for the start. The same seed gives the same opponent.
         """
-        game, opponent = game or self._named[0], opponent or self._named[1]
-        if game != self._named[0] and games.imports_code(game):
+        game, opponent = game or self._defaults[0], opponent or self._defaults[1]
+        if game != self._defaults[0] and games.imports_code(game):
             raise ValueError(f"game {cut(game)!r} is code, which may not be named here")
-        if opponent != self._named[1] and runs_code(opponent):
+        if opponent != self._defaults[1] and runs_code(opponent):
             raise ValueError(f"opponent {cut(opponent)!r} is code, which may not be named here")
-        env = TextEnv(game, opponent=opponent, seat=seat, legal_moves=True, retries=100, name="mcp")
+        env = TextEnv(game, opponent=opponent, seat=seat, legal_moves=True, retries=100)
         env.reset(seed=seed, position=position)
         self._env = env
         return self.board()
@@ -93,15 +92,15 @@ class GameTable:
 
 
 def server_of(game: str = "othello", opponent: str = "level:1") -> MCPServer:
-    """A server with the tools of a `GameTable`."""
-    server, table = MCPServer("boardenvs", version=__version__), GameTable(game, opponent)
-    for tool in (table.new_game, table.board, table.legal_moves, table.play, table.analyse):
-        server.tool()(_told(tool))
+    """Return a server with the tools of `GameTools`."""
+    server, made = MCPServer("boardenvs", version=__version__), GameTools(game, opponent)
+    for tool in (made.new_game, made.board, made.legal_moves, made.play, made.analyse):
+        server.tool()(_reporting_errors(tool))
     return server
 
 
-def _told(tool: Callable[_P, _T]) -> Callable[_P, _T]:
-    """The tool, with what was wrong told to who called it."""
+def _reporting_errors(tool: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Return the tool, which reports its errors to the caller."""
 
     @wraps(tool)
     def call(*args: _P.args, **values: _P.kwargs) -> _T:

@@ -2,7 +2,7 @@
 
     uvicorn.run(app_of(game="lines_of_action", opponent="level:3"))
     with BoardClient(base_url="http://localhost:8000").sync() as env:
-        result = env.step(Reply(text="I move b1-b3"))
+        result = env.step(Reply(text='{"move": "b1-b3"}'))
 
 Each session of a client has an environment of its own.
 """
@@ -22,14 +22,14 @@ from boardenvs.text.exam import ExamEnv
 
 
 class Reply(Action):
-    """What a player writes."""
+    """A player's reply."""
 
     text: str
-    finished: bool = True  # not cut off by a limit of tokens
+    finished: bool = True  # False if a limit of tokens cut it off
 
 
 class Asked(Observation):
-    """What a player is asked; empty at the end. reading: what the last reply was read as."""
+    """The next prompt, empty at the end, and how the last reply was read."""
 
     prompt: str
     reading: str = ""
@@ -51,10 +51,8 @@ class BoardEnvironment(Environment[Reply, Asked, State]):
 
     def step(self, action: Reply, timeout_s: float | None = None, **_: object) -> Asked:
         self._state.step_count += 1
-        step = self._env.step(action.text, finished=action.finished)
-        return Asked(
-            prompt=step.prompt, reading=step.reading.kind, reward=step.reward, done=step.done
-        )
+        prompt, reward, done, reading = self._env.step(action.text, finished=action.finished)
+        return Asked(prompt=prompt, reading=reading.kind, reward=reward, done=done)
 
     @property
     def state(self) -> State:
@@ -62,23 +60,22 @@ class BoardEnvironment(Environment[Reply, Asked, State]):
 
 
 class BoardClient(EnvClient[Reply, Asked, State]):
-    """The same at the other end of the line."""
+    """The client of such a server."""
 
     def _step_payload(self, action: Reply) -> dict[str, Any]:
         return dict(action.model_dump())
 
     def _parse_result(self, payload: Mapping[str, Any]) -> StepResult[Asked]:
         rest = {name: payload.get(name) for name in ("reward", "done")}
-        asked = Asked(**payload["observation"] | rest)
-        return StepResult(observation=asked, **rest)
+        return StepResult(observation=Asked(**payload["observation"] | rest), **rest)
 
     def _parse_state(self, payload: Mapping[str, Any]) -> State:
         return State(**payload)
 
 
 def app_of(*, sessions: int = 16, **parameters: Any) -> FastAPI:
-    """A server for so many sessions at once; the parameters are those of `BoardEnvironment`."""
-    BoardEnvironment(**parameters)  # raises what is wrong with them before anybody comes
+    """Return a server for this many sessions at once, each with a `BoardEnvironment`."""
+    BoardEnvironment(**parameters)  # raises for wrong parameters
     return create_fastapi_app(
         lambda: BoardEnvironment(**parameters), Reply, Asked, max_concurrent_envs=sessions
     )

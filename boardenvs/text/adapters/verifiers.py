@@ -1,10 +1,13 @@
 """Prime Intellect's `verifiers`: games, and questions of exams, as tasks that a trainer loads.
 
-    config = {"taskset": {"id": "boardenvs-verifiers", "game": "othello", "reward": "level"}}
+verifiers finds a taskset by the name of a module on Python's path. Write `boardenvs_verifiers.py`
+with the line `from boardenvs.text.adapters.verifiers import *`, and then
+
+    config = {"taskset": {"id": "boardenvs-verifiers", "game": "othello"}}
     env = vf.load_environment(vf.resolve_env_config(config))
 
 A task is a game against one of `opponents`, in turn, or with `reward="move"` a question of the
-game's exam.
+game's exam. Each prompt is asked alone and has the whole game in it, so each reply is a sample.
 """
 
 from __future__ import annotations
@@ -14,54 +17,47 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
+import httpx
 import verifiers.v1 as vf
 from pydantic import model_validator
 
-from boardenvs.agents.levels import LEVELS
 from boardenvs.records.jsonl import write_record
 from boardenvs.text import ExamEnv, TextEnv
-from boardenvs.text.question import RETRIES
+from boardenvs.text.prompt import BoardStyle
+from boardenvs.text.turn import COUNTS, RETRIES
 
-_LEVELS = [f"level:{number}" for number in range(1, LEVELS + 1)]
+__all__ = ["BoardTaskset", "OneTurnHarness", "VerifiersEnv"]
 
 
 class BoardConfig(vf.TasksetConfig):
-    """What tasks are drawn from.
+    """How tasks are made.
 
-    reward: "outcome" is 1, .5 or 0 of a game; "level" is that times a tenth of the opponent's
-    level, so that a win against "level:10" is 1; "move" is the reward of a move of an exam, see
+    reward: "outcome" is 1, .5 or 0 for a game; "move" is the reward of a move of an exam, see
     `ExamEnv`. The others are the parameters of `TextEnv`.
     """
 
     game: str = "othello"
-    reward: Literal["outcome", "level", "move"] = "outcome"
-    opponents: list[str] = _LEVELS
+    reward: Literal["outcome", "move"] = "outcome"
+    opponents: list[str] = [f"level:{level}" for level in range(1, 11)]  # noqa: RUF012
     seat: str = "random"
     opening_plies: tuple[int, int] = (0, 0)
-    board: Literal["ascii", "fen", "json"] = "ascii"
+    board: BoardStyle = "ascii"
     legal_moves: bool = True
-    disguise: int | None = None
     retries: int = RETRIES
 
     def parameters(self, number: int) -> dict[str, Any]:
-        """Those of the environment of this task."""
-        names = {"game", "board", "legal_moves", "disguise", "retries"}
+        """Return the parameters of a task's environment."""
+        names = {"game", "board", "legal_moves", "retries"}
         if self.reward == "move":
             return dict(self.model_dump(include=names))
-        opponent = self.opponents[number % len(self.opponents)]
-        names |= {"seat", "opening_plies"}
-        return {**self.model_dump(include=names), "opponent": opponent}
+        given = self.model_dump(include=names | {"seat", "opening_plies"})
+        return {**given, "opponent": self.opponents[number % len(self.opponents)]}
 
     @model_validator(mode="after")
     def _check(self) -> BoardConfig:
         """Raise what is wrong before there is a task."""
-        if not self.opponents or (self.reward == "level" and {*self.opponents} - {*_LEVELS}):
-            raise ValueError(
-                f"opponents is {self.opponents}: it must have one or more, and nothing but levels "
-                "where these are paid"
-            )
         for number in range(len(self.opponents)):
-            _made(self.reward, self.parameters(number))
+            _make(self.reward, self.parameters(number))
         return self
 
 
@@ -87,7 +83,7 @@ class BoardTaskset(vf.Taskset[BoardTask, BoardConfig]):
     def load(self) -> Iterator[BoardTask]:
         config = self.config
         seeds: Iterable[int] = itertools.count()
-        if config.reward == "move":
+        if not self.INFINITE:
             seeds = range(len(ExamEnv(**config.parameters(0))))
         for seed in seeds:
             name, parameters = f"{config.game}#{seed}", config.parameters(seed)
@@ -95,45 +91,57 @@ class BoardTaskset(vf.Taskset[BoardTask, BoardConfig]):
             yield BoardTask(data, config.task)
 
 
-def _made(reward: str, parameters: dict[str, Any]) -> TextEnv:
-    """The environment of a task."""
+def _make(reward: str, parameters: dict[str, Any]) -> TextEnv:
     return (ExamEnv if reward == "move" else TextEnv)(**parameters)
 
 
-def _reward(env: TextEnv, data: BoardData) -> float:
-    """Of an episode, 0 to 1; a game that was broken off is lost."""
-    if data.reward == "move":
-        return env.reward
-    score = (env.reward + 1) / 2 if env.done else 0.0
-    if data.reward == "level":
-        score *= int(data.parameters["opponent"].removeprefix("level:")) / LEVELS
-    return score
-
-
-class BoardEnvConfig(vf.EnvConfig):
+class VerifiersConfig(vf.EnvConfig):
     """One seat, `player`: the model that is trained or measured."""
 
     player: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
 
 
-class TextBoardEnv(vf.Env[BoardEnvConfig]):
-    """Plays the tasks. Metrics say how replies were read; `trace.info` has a game's record."""
+class VerifiersEnv(vf.Env[VerifiersConfig]):
+    """Plays the tasks. Metrics count how replies were read; `trace.info` has a game's record."""
 
     async def run(self, task: BoardTask, agents: vf.Agents) -> None:
         data = task.data
-        env = _made(data.reward, data.parameters)
+        env = _make(data.reward, data.parameters)
         await asyncio.to_thread(env.reset, seed=data.seed)
         async with agents.player.interaction(task) as talk:
             while not env.done and not (segment := await talk.turn(env.prompt)).terminated:
-                call = talk.trace.calls[-1]
-                used = call.usage
-                await asyncio.to_thread(
-                    env.step,
-                    segment.last_reply,
-                    finished=call.finish_reason != "length",
-                    tokens=(used.input_tokens, used.completion_tokens) if used else (0, 0),
-                )
-        talk.trace.record_reward(data.reward, _reward(env, data))
-        talk.trace.record_metrics(env.counts.to_json())
-        if data.reward != "move":
-            talk.trace.info["record"] = write_record(env.result.record)
+                finished = talk.trace.calls[-1].finish_reason != "length"
+                await asyncio.to_thread(env.step, segment.last_reply, finished=finished)
+        reward = env.reward
+        if data.reward == "outcome":
+            reward = (reward + 1) / 2 if env.done else 0.0  # a game that was broken off is lost
+            talk.trace.info["record"] = write_record(env.record)
+        talk.trace.record_reward(data.reward, reward)
+        talk.trace.record_metrics({name: env.counts[name] for name in COUNTS})
+
+
+class OneTurnHarness(vf.Harness[vf.HarnessConfig]):
+    """Asks the model for one reply to each prompt alone, in this process."""
+
+    APPENDS_SYSTEM_PROMPT = True
+    SUPPORTS_RESUME = True
+    EXECUTES_CODE = False
+    NEEDS_CONTAINER = False
+
+    async def resume(
+        self, ctx: Any, trace: Any, runtime: Any, endpoint: str, secret: str, _: Any, *rest: Any
+    ) -> vf.ProgramResult:
+        data, messages = rest[:2]
+        asked = [{"role": "user", "content": message.content} for message in messages]
+        if data.system_prompt:
+            asked.insert(0, {"role": "system", "content": data.system_prompt})
+        async with httpx.AsyncClient(timeout=None) as client:
+            answer = await client.post(
+                f"{endpoint}/chat/completions",
+                headers={"Authorization": f"Bearer {secret}"},
+                json={"model": ctx.model, "messages": asked},
+            )
+        return vf.ProgramResult(exit_code=int(answer.is_error), stdout="", stderr=answer.text)
+
+    async def launch(self, *_: Any, **__: Any) -> vf.ProgramResult:
+        raise NotImplementedError("VerifiersEnv opens each exchange")

@@ -1,0 +1,56 @@
+"""Rewards for training language models, as plain functions of a position and a reply."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from boardenvs.agents import Agent
+from boardenvs.agents.analyse import analyse
+from boardenvs.game.position import Position
+from boardenvs.text.reader import read
+
+K = TypeVar("K")
+
+
+def reward(position: Position, reply: str, agent: Agent | str | None = None) -> float:
+    """Return where the move of a reply lies between the worst legal move, 0, and the best, 1.
+
+    The values are an agent's, see `boardenvs.analyse`. 0 for a reply without a legal move.
+
+    ```python
+    import boardenvs
+    from boardenvs.text import format_reward, reward
+
+    position = boardenvs.games.make("othello").start()
+    print(reward(position, '{"move": "e3"}', "alphabeta:depth=4"))
+    print(format_reward(position, "I play e3."))
+    ```
+    """
+    action = read(reply, position).action
+    return 0.0 if action is None else move_rewards(position, agent)[action]
+
+
+def format_reward(position: Position, reply: str) -> float:
+    """Return 1 for a reply that gives its move in the form that prompts ask for, legal or not, or
+    in another answer slot, and 0 for one that cannot be read.
+    """
+    return float(read(reply, position).kind != "unreadable")
+
+
+def move_rewards(position: Position, agent: Agent | str | None = None) -> dict[int, float]:
+    """Return where the value of each legal action lies between the worst, 0, and the best, 1.
+
+    ValueError for an agent that values no moves, such as "random".
+    """
+    moves = analyse(position, agent).moves
+    values = {move.action: move.value for move in moves if move.value is not None}
+    if not values or len(values) < len(moves):
+        raise ValueError(f"agent {agent} does not value all moves of {position.fen()!r}")
+    return scaled(values)
+
+
+def scaled(values: Mapping[K, float]) -> dict[K, float]:
+    """Return the values between 0 for the lowest and 1 for the highest; 1 if all are equal."""
+    worst, best = min(values.values()), max(values.values())
+    return {k: (v - worst) / (best - worst) if best > worst else 1.0 for k, v in values.items()}
