@@ -69,7 +69,8 @@ class LlmSettings:
 
     def __post_init__(self) -> None:
         for name in ("tokens", "max_tokens", "threads"):
-            if not is_whole(value := getattr(self, name) or 1, 1):
+            value = getattr(self, name)
+            if value is not None and not is_whole(value, 1):
                 raise ValueError(f"{name} is {quote(value)}: it must be 1 or more, and whole")
         if self.cost is not None and not (
             self.cost >= 0 and (self.prompt_price or self.reply_price)
