@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from boardenvs.agents import AGENTS, check_game, make_agent
-from boardenvs.agents.simple import GreedyAgent
+from boardenvs.agents.alphabeta import AlphaBetaAgent
+from boardenvs.agents.mcts import MCTSAgent
 from boardenvs.agents.spec import factory_of
 from boardenvs.game.openings import random_openings
 from boardenvs.game.position import stack
@@ -76,12 +77,13 @@ def test_players_of_one_ply_play_what_their_rule_says(name: str, game_id: str) -
         assert {int(chosen[row]) for chosen in choices} <= best
 
 
-def test_greedy_draws_from_equal_moves() -> None:
-    game, rng = make("othello"), np.random.default_rng(0)
-    # All four first moves flip one disc.
-    counts = np.bincount(GreedyAgent().act(game, game.init(4000), rng), minlength=65)
-    assert np.count_nonzero(counts) == 4
-    assert counts[counts > 0].min() > 850
+@pytest.mark.parametrize("spec", ["alphabeta:depth=3", "alphabeta:nodes=500", "mcts:rollouts=30"])
+def test_chance_decides_between_equal_moves(spec: str) -> None:
+    """The four first moves of Othello are one, turned and mirrored."""
+    played = make_agent(spec).act(
+        make("othello"), make("othello").init(40), np.random.default_rng(1)
+    )
+    assert len(np.unique(played)) == 4
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,8 @@ def tuned(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_parameters_are_read_by_their_types(tuned: None) -> None:
+    assert make_agent("alphabeta:depth=none,nodes=10") == AlphaBetaAgent(nodes=10)
+    assert make_agent("mcts:rollouts=50,c=0.7,leaves=4") == MCTSAgent(50, 0.7, leaves=4)
     assert make_agent("tuned") == Tuned()
     assert make_agent("tuned:depth=4,weight=1e-2,book=true,file=a=b") == Tuned(4, 0.01, True, "a=b")
 
@@ -110,6 +114,10 @@ def test_parameters_are_read_by_their_types(tuned: None) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
+        ("alphabeta:depth=deep", "depth is 'deep': it must be a whole number or none"),
+        ("alphabeta:time=0", "time is 0.0: it must be more than 0 seconds"),
+        ("mcts:rollouts=0", "simulations is 0: it must be 1 or more"),
+        ("mcts:c=nan", "c is nan: it must be 0 or more"),
         ("greddy", "Did you mean 'greedy'"),
         ("", "unknown agent ''"),
         ("tuned:", "without a parameter"),

@@ -7,17 +7,14 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from negamax import lead_with_best_play, wins_within, worths
-from test_evaluation import random_evaluation
+from negamax import lead_with_best_play, worths
 
 from boardenvs.agents import make_agent
 from boardenvs.agents.analyse import analyse, analyse_until
-from boardenvs.agents.trained import trained_policy
 from boardenvs.game import fen
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
@@ -27,7 +24,6 @@ from boardenvs.games import GAMES, make
 from boardenvs.play import GameSession, record_of, review
 from boardenvs.records import Record, replay
 from boardenvs.search import Analysis
-from boardenvs.search.evaluation_file import save_evaluation
 from boardenvs.tablebase import Tablebase
 
 pytestmark = pytest.mark.usefixtures("in_python")
@@ -137,10 +133,6 @@ def test_a_game_that_is_over_has_its_result() -> None:
         found = analyse(game.position(squares), "mcts")
         assert (found.value, found.outcome, found.margin) == (value, outcome, value)
         assert (found.moves, found.line, found.choice) == ((), (), None)
-    (found,) = analyse_until(game.position((1, 0)), "mcts", lambda: False)
-    assert found.outcome == "win"
-    with pytest.raises(ValueError, match="perfect"):
-        analyse(game, "perfect")
 
 
 # ---- by alpha-beta -------------------------------------------------------------------------------
@@ -156,48 +148,6 @@ def test_alphabeta_values_every_move_by_full_search(game_id: str) -> None:
             if found.unit == "heuristic":
                 for move in found.moves:
                     assert move.value == np.clip(plain[move.action], -MAX_VALUE, MAX_VALUE)
-
-
-@pytest.mark.parametrize(
-    ("game_id", "unit", "size"), [("othello", "margin", 100), ("lines_of_action", "score", 10_000)]
-)
-def test_learnt_evaluations_expect_a_result(
-    game_id: str, unit: str, size: int, tmp_path: Path
-) -> None:
-    """In points where these count, else between a loss and a win."""
-    game = make(game_id)
-    evaluation = random_evaluation(game)
-    save_evaluation(evaluation, tmp_path / "a.npz")
-    (position,) = some_positions(game, 1, seed=4)
-    found = analyse(position, f"alphabeta:depth=1,evaluation={tmp_path / 'a.npz'}")
-    assert (found.unit, found.proven) == (unit, False)
-    after = [position.step(move.action) for move in found.moves]
-    expected = -evaluation.values(stack(after)) / size
-    largest = math.inf if unit == "margin" else 1
-    assert [move.value for move in found.moves] == np.clip(expected, -largest, largest).tolist()
-
-
-def test_a_win_at_once_is_seen_by_all_that_look() -> None:
-    game = make("lines_of_action")
-    before = fen.parse_position(game, "4bbbw/6ww/5w1b/bb1b1w2/w1w1w3/2b5/7b/4bb2 white 31")
-    for spec in ("greedy", "positional", "alphabeta:depth=2", "trained"):
-        found = analyse(before, spec)
-        assert (found.outcome, found.plies) == ("win", 1)
-        assert (found.moves[0].outcome, found.choice) == ("win", found.moves[0].action)
-        assert before.step(found.line[0]).result()[before.to_move] == 100
-
-
-def test_plies_to_the_end_of_each_move_are_those_of_plain_search() -> None:
-    game = make("lines_of_action")
-    position = fen.parse_position(game, "1ww2b2/3b3w/1w2bbbb/w7/6b1/8/w2w4/2w3w1 white 41")
-    found = analyse(position, "alphabeta:depth=4")
-    proven = [move for move in found.moves if move.outcome == "loss"]
-    assert len({move.plies for move in proven}) > 1
-    for move in proven:
-        after = position.step(move.action)
-        assert move.plies is not None
-        assert move.plies == 1 or wins_within(game, after, move.plies - 1)
-        assert move.plies < 3 or not wins_within(game, after, move.plies - 3)
 
 
 # ---- by tables, networks and trees ---------------------------------------------------------------
@@ -217,23 +167,6 @@ def test_perfect_says_what_the_tablebase_knows() -> None:
             assert move.value == end.result()[position.to_move] / 50 - 1
             (mistakes,) = table.mistakes(stack([position.step(move.action)]))
             assert move.mistakes == mistakes
-
-
-def test_a_network_s_numbers_are_means_over_the_symmetries() -> None:
-    game, policy = make("lines_of_action"), trained_policy(make("lines_of_action"))
-    position = some_positions(game, 1)[0]
-    found = analyse(position, "trained")
-    for move in found.moves:
-        values, probabilities = [], []
-        for symmetry in game.symmetries:
-            images = game.action_images(symmetry)
-            squares = (symmetry.apply(position.pieces(0)), symmetry.apply(position.pieces(1)))
-            image = game.position(squares, position.to_move, position.ply)
-            probabilities.append(policy.evaluate(game, stack([image]))[0][0, images[move.action]])
-            after = stack([image.step(int(images[move.action]))])
-            values.append(-policy.evaluate(game, after)[1][0])
-        assert move.value == pytest.approx(np.mean(values), abs=1e-5)
-        assert move.probability == pytest.approx(np.mean(probabilities), abs=1e-5)
 
 
 # ---- searches that go on -------------------------------------------------------------------------
@@ -320,22 +253,3 @@ def test_a_loss_is_one_that_the_next_look_confirms() -> None:
             assert ply.lost == max(0.0, min(now, later))
             doubted += later < now
     assert doubted
-
-
-def test_a_move_the_tree_never_tried_has_the_value_of_what_follows() -> None:
-    found = review(random_record("othello", 3), "mcts:rollouts=2")
-    unseen = [
-        ply
-        for ply in found.plies[:-1]
-        if {move.action: move.value for move in ply.analysis.moves}[ply.action] is None
-    ]
-    assert unseen
-    for ply in unseen:
-        value = found.plies[ply.number].analysis.value
-        assert ply.after == (None if value is None else -value)
-
-
-@pytest.mark.parametrize("spec", ["random", "python:arena_agents:lowest"])
-def test_agents_without_values_still_agree_or_not(spec: str) -> None:
-    found = review(random_record("othello", 4), spec)
-    assert all(ply.lost in (None, 0) for ply in found.plies)

@@ -5,20 +5,13 @@ And the Euler number that Lines of Action counts groups by.
 
 from __future__ import annotations
 
-import itertools
-from fractions import Fraction
-from statistics import pvariance
-
 import numpy as np
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from three_in_a_row import ThreeInARow
 from variants import make, random_position
 
-from boardenvs.board.bitboard import from_squares, parse_square, squares_of
+from boardenvs.board.bitboard import from_squares, squares_of
 from boardenvs.game.contract import Game
-from boardenvs.game.fen import parse_position
 from boardenvs.game.position import Position, stack
 from boardenvs.games.lines_of_action_features import MEN, connected, euler_number
 from boardenvs.games.othello import WEIGHTS
@@ -57,19 +50,6 @@ def test_what_one_side_gains_the_other_loses(name: str, game: Game) -> None:
             assert value(game, position._replace(to_move=other)) == value(game, position)
 
 
-@pytest.mark.parametrize("name", ["othello", "othello_holes", "reversi"])
-def test_the_start_is_even(name: str) -> None:
-    assert value(make(name), make(name).start()) == 0
-
-
-def test_a_game_without_one_says_what_to_write() -> None:
-    game = ThreeInARow()
-    assert not game.has_heuristic
-    with pytest.raises(NotImplementedError, match=r"write ThreeInARow.evaluate\(self, own, opp"):
-        game.values(game.init(3))
-    assert make("othello").has_heuristic
-
-
 # ---- each of them --------------------------------------------------------------------------------
 
 
@@ -81,58 +61,6 @@ def test_weights_of_othello_are_the_published_ones() -> None:
     mine, theirs = (squares_of(bits) for bits in position.words)
     expected = sum(published[s] for s in mine) - sum(published[s] for s in theirs)
     assert value(game, position) == expected
-
-
-def test_lines_of_action_likes_few_groups_near_the_centre() -> None:
-    game = make("lines_of_action")
-
-    def worth(black: list[str], white: list[str] = ["a1", "h8"]) -> int:  # noqa: B006
-        return value(game, game.position((from_squares(black), from_squares(white))))
-
-    assert worth(["d4", "e5"]) > worth(["d4", "f6"]) > worth(["b4", "g6"]) > worth(["a4", "h6"])
-    assert worth(["d4", "e5"], ["d5", "e4"]) == 0
-    # One ring farther out costs each piece as much; a group more costs more than that.
-    rings = [worth([square]) for square in ("d4", "c3", "b2", "a8")]
-    assert len({a - b for a, b in itertools.pairwise(rings)}) == 1
-    assert worth(["d4", "f4"]) < worth(["c4", "b4"])
-
-
-def test_features_of_lines_of_action() -> None:
-    """In fractions and by coordinates; a mean that is nearly whole may be rounded down."""
-    game = make("lines_of_action")
-    kinds = ["a1", "b1", "c1", "d1", "b2", "c2", "d2", "c3", "d3", "d4"]
-    images = {kind: {s.squares[parse_square(kind)] for s in game.symmetries} for kind in kinds}
-    for seed in range(40):
-        position = random_position(game, seed, 6 + seed)
-        found = game.features(position.own, position.opp, 0, 0)
-        for side, bits in (("own", position.own), ("opposing", position.opp)):
-            squares = list(squares_of(bits))
-            spread = sum(pvariance([Fraction(s // d % 8) for s in squares]) for d in (1, 8))
-            number, rest = divmod(found[f"{side} spread"].number, 99)
-            assert number == len(squares)
-            assert 0 <= 4 * spread - rest < Fraction(11, 10)
-            for one, other in zip(kinds[::2], kinds[1::2], strict=True):
-                on_one, on_other = (
-                    len(images[kind].intersection(squares)) for kind in (one, other)
-                )
-                expected = on_one * (len(images[other]) + 1) + on_other
-                assert found[f"{side} on {one}, {other}"].number == expected
-
-
-def test_wolf_and_sheep_sees_a_way_through() -> None:
-    game = make("wolf_and_sheep")
-    closed, gap, passed, lower, higher = (
-        value(game, parse_position(game, f"{board} wolf 10"))
-        for board in (
-            "8/8/8/2w5/8/s1s1s1s1/8/8",
-            "8/8/8/2w5/8/2s1s1s1/7s/8",
-            "8/8/6s1/5s1s/8/2w5/4s3/8",
-            "8/8/8/8/8/8/3w4/s1s1s1s1",
-            "3w4/8/8/8/8/8/8/s1s1s1s1",
-        )
-    )
-    assert closed <= 0 < min(gap, passed)
-    assert lower > higher  # a wolf that has come down
 
 
 # ---- groups and holes ----------------------------------------------------------------------------

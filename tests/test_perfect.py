@@ -9,7 +9,6 @@ from variants import make
 
 from boardenvs.agents import check_game, make_agent
 from boardenvs.agents.perfect import PerfectAgent
-from boardenvs.game.position import stack
 from boardenvs.game.state import concat, put, take
 from boardenvs.games import WolfAndSheep
 from boardenvs.tablebase import Tablebase
@@ -46,34 +45,6 @@ def test_from_anywhere_it_gets_what_is_promised(
             np.testing.assert_array_equal(plies, distance)
         elif variant == CLASSIC:
             assert got[~promised].any()  # others go wrong
-
-
-def test_ties_are_drawn_evenly() -> None:
-    game = game_of(CLASSIC)
-    actions = PerfectAgent().act(game, game.init(4000), np.random.default_rng(0))
-    counts = np.unique(actions, return_counts=True)[1]
-    assert len(counts) == 2  # mirror images of one another
-    assert counts.min() > 1850
-
-
-def test_a_loser_lasts_and_sets_traps() -> None:
-    """Its choices are exactly those that its rule allows, one position at a time."""
-    game = game_of(CLASSIC)
-    table, state = Tablebase.load(game), random_placings(game, 3000, seed=8)
-    lost = take(state, (table.lookup(state)[0] == -1) & ~state.terminated)
-    told_apart = 0
-    for position in game.positions(lost)[:80]:
-        moves = table.moves(stack([position]))
-        worst = table.mistakes(moves.after)
-        ranks = list(zip(moves.distance.tolist(), worst.tolist(), strict=True))
-        expected = {
-            a for a, r in zip(moves.actions.tolist(), ranks, strict=True) if r == max(ranks)
-        }
-        many = concat([stack([position])] * 40)
-        chosen = PerfectAgent().act(game, many, np.random.default_rng(3))
-        assert set(chosen.tolist()) == expected
-        told_apart += len({share for plies, share in ranks if plies == max(ranks)[0]}) > 1
-    assert told_apart > 3
 
 
 class OfOtherRules(WolfAndSheep):

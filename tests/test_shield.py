@@ -8,8 +8,7 @@ from negamax import is_over, wins_within
 from test_policy import random_policy
 
 from boardenvs import games
-from boardenvs.agents import check_game, make_agent
-from boardenvs.agents.perfect import PerfectAgent
+from boardenvs.agents import make_agent
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.agents.shield import Shield
@@ -86,19 +85,6 @@ def test_moves_of_an_agent_that_cannot_rank_are_replaced_by_any_allowed_one() ->
     many = concat([stack([position])] * 300)
     chosen = Shield(RandomAgent()).act(game, many, np.random.default_rng(0))
     assert set(chosen.tolist()) == set(allowed)
-
-
-def test_it_plays_the_games_that_its_agent_plays() -> None:
-    check_game(Shield(PerfectAgent()), games.make("wolf_and_sheep"))
-    with pytest.raises(ValueError, match="'perfect' cannot play othello"):
-        check_game(Shield(PerfectAgent()), games.make("othello"))
-
-
-def test_finished_games_get_noop() -> None:
-    game = games.make("wolf_and_sheep")
-    over = game.position((1 << 0, 15 << 60))
-    assert over.terminated
-    assert Shield(RandomAgent()).act(game, stack([game.start(), over]))[1] == game.noop
 
 
 def test_a_policy_file_is_shielded(tmp_path) -> None:
