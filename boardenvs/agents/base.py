@@ -1,4 +1,4 @@
-"""What an agent is."""
+"""The protocols of players."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Agent(Protocol):
-    """Anything with `act`, which chooses actions for many boards at once. `make_agent` makes some.
+    """A player: any object with `act`, which chooses actions for a batch of boards.
 
     ```python
     import boardenvs
@@ -35,15 +35,15 @@ class Agent(Protocol):
         """A legal action for each row, (B,) int64; noop where the game is terminated.
 
         All random numbers come from `rng`: the same state and generator give the same actions.
-        Built-in agents may be asked without one, `agent.act(game, state)`, and then nobody can tell
-        which of equally good actions they take.
+        Built-in agents also work without one, `agent.act(game, state)`, but then their choice
+        among equal actions is not reproducible.
         """
         ...
 
 
 @runtime_checkable
 class HistoryAgent(Agent, Protocol):
-    """An agent that asks how each game came about, not only where it stands; matches tell it."""
+    """An agent that uses the moves of each game so far; matches pass them to it."""
 
     def act_after(
         self, game: Game, state: State, actions: IntArray, rng: np.random.Generator
@@ -57,31 +57,32 @@ class HistoryAgent(Agent, Protocol):
 def act_after(
     agent: Agent, game: Game, state: State, actions: IntArray, rng: np.random.Generator
 ) -> IntArray:
-    """What the agent plays, by a `HistoryAgent`'s `act_after` or else by `act`."""
+    """The agent's actions, by `act_after` if it is a `HistoryAgent`, else by `act`."""
     if isinstance(agent, HistoryAgent):
         return agent.act_after(game, state, actions, rng)
     return agent.act(game, state, rng)
 
 
 def cpu_elsewhere(agent: object) -> float:
-    """The CPU seconds that an agent took in other processes so far: what its `cpu_seconds` says."""
+    """The CPU seconds that an agent has used in other processes, its `cpu_seconds`."""
     return float(getattr(agent, "cpu_seconds", 0.0))
 
 
 @runtime_checkable
 class Analysing(Protocol):
-    """An agent that says what it thinks of a position; see `boardenvs.analyse`."""
+    """An agent that evaluates the moves of a position; see `boardenvs.analyse`."""
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
-        """Its moves and their values, what `act` plays with the same generator first; the position
-        is not over.
+        """The moves and their values, first the move that `act` plays with the same generator.
+
+        The position is not over.
         """
         ...
 
 
 @runtime_checkable
 class AnalysingUntil(Protocol):
-    """An agent whose search can go on."""
+    """An agent whose search can be continued."""
 
     def analyse_until(
         self, position: Position, stop: Callable[[], bool], rng: np.random.Generator
@@ -91,8 +92,8 @@ class AnalysingUntil(Protocol):
 
 
 def analysis_by(agent: Agent, position: Position, rng: np.random.Generator) -> Analysis:
-    """What the agent says of a position, in the order of its preference: by its `analyse`, by the
-    probabilities and values of an `Evaluator`, or else by the action that it chooses.
+    """The agent's moves in order of preference: by its `analyse`, by the probabilities and values
+    of an `Evaluator`, or else only the move that it chooses.
     """
     # Imported here: environments know players, but load no search.
     from boardenvs.search.analysis import Analysis, MoveAnalysis, analyse_by_evaluator
@@ -109,7 +110,7 @@ def analysis_by(agent: Agent, position: Position, rng: np.random.Generator) -> A
 
 @runtime_checkable
 class Reporting(Protocol):
-    """An agent that counts what it did, such as how many replies of a model were illegal."""
+    """An agent that counts events, such as illegal replies of a model."""
 
     def report(self) -> Mapping[str, float]:
         """The counts by name, since it was made."""
@@ -117,45 +118,45 @@ class Reporting(Protocol):
 
 
 def report_of(agent: object) -> dict[str, float]:
-    """What an agent counted; nothing where it counts nothing."""
+    """The counts of an agent by name; empty if it counts nothing."""
     return dict(agent.report()) if isinstance(agent, Reporting) else {}
 
 
 @runtime_checkable
 class GameSpecific(Protocol):
-    """An agent that does not play every game."""
+    """An agent that plays only some games."""
 
     def check_game(self, game: Game) -> None:
-        """ValueError, with what it does play, where the agent cannot play this game."""
+        """ValueError, with the games it plays, if the agent cannot play this game."""
         ...
 
 
 def check_game(agent: object, game: Game) -> None:
-    """ValueError where the agent cannot play the game; call it before a contest begins."""
+    """ValueError if the agent cannot play the game; call this before a match begins."""
     if isinstance(agent, GameSpecific):
         agent.check_game(game)
 
 
 def check_heuristic(agent: object, game: Game) -> None:
-    """ValueError, with what to write, where an agent that needs a heuristic meets none."""
+    """ValueError, with what to write, if the game lacks the heuristic that an agent needs."""
     if not game.has_heuristic:
         raise ValueError(f"{type(agent).__name__} cannot play: {game.no_heuristic}")
 
 
 class AgentByGame(ABC):
-    """Plays each game as an agent that is made for it."""
+    """Plays each game by an agent made for this game."""
 
     @abstractmethod
     def player(self, game: Game) -> Agent:
-        """Who plays this game; ValueError where nobody does."""
+        """The agent for this game; ValueError if there is none."""
 
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         return self.player(game).act(game, state, np.random.default_rng(rng))
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
-        """As the agent that plays this game."""
+        """The analysis of the agent for this game."""
         return analysis_by(self.player(position.game), position, rng)
 
     def check_game(self, game: Game) -> None:
-        """ValueError where nobody plays this game."""
+        """ValueError if there is no agent for this game."""
         check_game(self.player(game), game)

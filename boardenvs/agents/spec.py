@@ -33,7 +33,7 @@ from boardenvs.utils.imports import import_object, naming_errors, top_level
 from boardenvs.utils.spec import make_from_spec
 
 # Where each player is made: "MODULE:NAME", imported when a player of that name is asked for. The
-# parameters of the function or class are those of the text.
+# parameters of the function or class are the parameters of the text.
 AGENTS = {
     "random": "boardenvs.agents.simple:RandomAgent",
     "greedy": "boardenvs.agents.simple:GreedyAgent",
@@ -117,10 +117,10 @@ def adapt(given: object) -> Agent:
 
 
 def load_agent(target: str) -> Agent:
-    """The agent "MODULE:NAME", from a module on Python's path or in the current folder.
+    """Load the agent "MODULE:NAME", from a module on Python's path or in the current folder.
 
-    ValueError where there is no such module or name, where the module raises when it is imported
-    or the agent when it is made, or where what is there is no agent.
+    ValueError if there is no such module or name, if the module or the agent raises, or if the
+    object is not an agent.
     """
     found = import_object(target)
     try:
@@ -131,9 +131,9 @@ def load_agent(target: str) -> Agent:
 
 
 def _arguments(function: Callable[..., Any]) -> int:
-    """With how many positional arguments it is to be called: the first of 0, 2, 3, 1 that it takes.
+    """The number of arguments to call the function with: the first of 0, 2, 3, 1 that it takes.
 
-    TypeError for another number, or where that cannot be told.
+    TypeError for another number, or if the signature is unknown.
     """
     try:
         signature = inspect.signature(function)
@@ -181,14 +181,14 @@ def make_agent(spec: str) -> Agent:
 
 
 def as_agent(given: object) -> Agent:
-    """The agent that is given as a text (`make_agent`) or as an object of Python (`adapt`)."""
+    """The agent given as a text (`make_agent`) or as a Python object (`adapt`)."""
     return make_agent(given) if isinstance(given, str) else adapt(given)
 
 
 def agent_for(game: Game, given: object) -> Agent:
-    """The agent that is given as a text or as an object of Python, to play this game.
+    """The agent given as a text or as a Python object, to play this game.
 
-    ValueError or TypeError, with what would be right, where it is not an agent or cannot play the
+    ValueError or TypeError, with what would be right, if it is not an agent or cannot play the
     game.
     """
     agent = as_agent(given)
@@ -197,7 +197,7 @@ def agent_for(game: Game, given: object) -> Agent:
 
 
 def runs_code(spec: str) -> bool:
-    """Whether an agent's text names a module or program, which may be any code, to be run, or an
-    address that is sent a key.
+    """Whether an agent's text names code to run (a module or program), or an address that is
+    sent a key.
     """
     return spec.partition(":")[0] in ("python", "engine", "llm")

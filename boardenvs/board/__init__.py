@@ -1,7 +1,4 @@
-"""Boards, 8x8 where nothing else is said: sets of squares as words, numbers on squares, symmetries.
-
-Rules of games find here what they need of it.
-"""
+"""Boards, 8x8 by default: sets of squares as words, numbers on squares, symmetries."""
 
 from boardenvs.board.bitboard import (
     DIRECTIONS,

@@ -1,4 +1,4 @@
-"""Sets of squares of a board, 8x8 where nothing else is said, as 64-bit words.
+"""Sets of squares of a board (8x8 by default) as 64-bit words.
 
     8 | 56 57 58 59 60 61 62 63        Square s = 8*(y-1) + (x-1) is bit s; x is the
     7 | 48 49 50 51 52 53 54 55        file (a to h), y the rank (1 to 8), north is y + 1.
@@ -10,8 +10,8 @@
     1 |  0  1  2  3  4  5  6  7
         a  b  c  d  e  f  g  h
 
-On a board of R ranks and C files square s = C*(y-1) + (x-1) is bit s; where there are more than 64
-squares, the set is one value to rules and several words to everything else.
+On a board of R ranks and C files square s = C*(y-1) + (x-1) is bit s. A set of more than 64 squares
+is one value in rules and several words everywhere else.
 
 Functions on `Bits` run unchanged on Python ints, on uint64 arrays and on traced symbols (see
 `boardenvs.kernel`); none of them branches on data.
@@ -28,7 +28,7 @@ from typing import NamedTuple
 from boardenvs.kernel import ALL, Bits, Word, less, popcount, spread
 from boardenvs.utils.checks import quote
 
-SIZE = 8  # ranks, and files, of the board where nothing else is said
+SIZE = 8  # ranks, and files, of the default board
 LARGEST = 16  # of any board
 
 
@@ -82,7 +82,7 @@ class Direction(NamedTuple):
 
     @property
     def shift(self) -> int:
-        """Of one step: squares to the left in a word (to the right where negative)."""
+        """The shift of one step to the left in a word; negative is to the right."""
         return self.board.columns * self.dy + self.dx
 
     @property
@@ -284,7 +284,7 @@ def drawn(sets: Iterable[tuple[str, int]], size: int, empty: str = ".") -> str:
 
 
 def joined(ranks: Iterable[str]) -> str:
-    """Ranks in one line, with a number for so many empty squares: "8/3br3/8"."""
+    """Ranks in one line, with numbers of empty squares: "8/3br3/8"."""
     return re.sub(r"\.+", lambda run: str(len(run[0])), "/".join(ranks))
 
 

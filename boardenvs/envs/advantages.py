@@ -12,10 +12,10 @@ def advantages(
 ) -> Array:
     """Return the advantages of T steps on B boards, (T, B): https://arxiv.org/abs/1506.02438.
 
-    `rewards` (T, B) float32 are those of the side that moved, `over` (T, B) is True where the step
-    ended the game, `values` (T + 1, B) float32 are those of the states before each step and after
-    the last one. `discounts` (T, B) float32 multiply the value of the next state: -gamma where the
-    other side moves there, +gamma where the same side does.
+    `rewards` (T, B) float32 are for the side that moved, `over` (T, B) is True if the step ended
+    the game, `values` (T + 1, B) float32 are the values before each step and after the last one.
+    `discounts` (T, B) float32 multiply the value of the next state: -gamma where the other side
+    moves there, +gamma where the same side does.
     """
     found, later = np.empty_like(rewards), np.zeros_like(rewards[0])
     for step in reversed(range(len(rewards))):

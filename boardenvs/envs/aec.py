@@ -90,7 +90,7 @@ class BoardAECEnv(BoardEnv, AECEnv):
             self.render()
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """What `agent` sees: "observation" (8, 8, C) and "action_mask" (A,), both int8.
+        """The observation of `agent`: "observation" (8, 8, C) and "action_mask" (A,), both int8.
 
         ValueError for an agent that does not play.
         """

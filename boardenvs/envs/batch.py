@@ -65,7 +65,7 @@ _BY_GROUP = ("seats", "games", "keys")  # what groups keep of each row
 
 
 class BatchOptions(TypedDict, total=False):
-    """What `Batch` takes beside its groups and what learners do not choose."""
+    """The options of `Batch` that learners choose."""
 
     opening_plies: tuple[int, int]
     starts: State | None
@@ -157,7 +157,7 @@ class Batch:
 
     @property
     def opponents(self) -> tuple[Agent | None, ...]:
-        """Who plays against the learner in each group."""
+        """The opponent in each group, by the name of the group."""
         return tuple(group.opponent for group in self._groups)
 
     def set_opponents(self, name: str, opponents: Sequence[Opponent]) -> None:
@@ -167,8 +167,8 @@ class Batch:
             group.opponent = agent_for(self.game, opponent)
 
     def seed(self, seeds: int | Sequence[int] | None) -> None:
-        """Seed every board: board i by seeds[i], or by seeds + i; `restart` then begins anew. None
-        seeds them unpredictably.
+        """Seed every board, board i by seeds[i] or by seeds + i, for the next `restart`. None draws
+        unpredictable seeds.
 
         A board's seats depend on its own seed alone; openings and the opponent's random choices are
         drawn for all boards of a group together, and depend on all its seeds.
@@ -190,10 +190,10 @@ class Batch:
             group.seed(keys[group.rows])
 
     def restart(self, rows: IntArray | None = None) -> None:
-        """New games in these ascending rows (by default in all); the opponent opens where it is
-        first.
+        """Begin new games in these ascending rows, by default in all, with the opponent's move if
+        it moves first.
 
-        ValueError where openings are so near the end that the opponent keeps ending them.
+        ValueError if openings are so near the end that the opponent keeps ending them.
         """
         rows = np.arange(self.size) if rows is None else rows
         self.waiting[rows] = False
@@ -272,10 +272,10 @@ class Batch:
         self.seen = self.symmetries.seen(self.state) if self.symmetries else self.state
 
     def observe(self) -> tuple[Int8Array, BoolArray]:
-        """What the side to move, or the learner, sees on every board: planes (B, 8, 8, C) int8 of 0
-        and 1, and the legal actions (B, A) bool, none where a game is over.
+        """The observation of the side to move, or of the learner: planes (B, 8, 8, C) int8 of 0 and
+        1, and legal actions (B, A) bool, all False if a game is over.
 
-        Fresh arrays, in memory that nobody holds any more; without `copy` always the same ones.
+        New arrays in memory that is no longer used; without `copy` always the same ones.
         """
         memory = self._kept or (self._planes.take(), self._masks.take())
         planes, mask = self.game.observe_with_legal(self.seen, *memory)
@@ -290,7 +290,7 @@ class Batch:
         return self.symmetries.seen(result.final, self._seen_under[result.ended])
 
     def take_ended(self) -> dict[str, EndedGames]:
-        """What became of the games that ended since the last call, by the groups' names."""
+        """Totals of the games that ended since the last call, by the names of groups."""
         ended = self._ended
         self._ended = {name: EndedGames() for name in ended}
         return ended
@@ -339,7 +339,7 @@ class Batch:
 
 
 def _size(given: object) -> int:
-    """A number of boards as int; ValueError where it is none."""
+    """The number of boards as int; ValueError for anything else."""
     size = int(given) if isinstance(given, np.integer) else given
     if not isinstance(size, int) or not is_whole(size, 1):
         raise ValueError(f"num_envs is {quote(given)}: it must be a whole number, 1 or more")

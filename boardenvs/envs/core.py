@@ -1,4 +1,4 @@
-"""What the PettingZoo environments share: a position, observations, rewards, rendering."""
+"""The common part of PettingZoo environments: position, observations, rewards, rendering."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class BoardEnv:
             self._window = None
 
     def _start(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
-        """Set the board up, at `options["position"]` where that is given."""
+        """Set up the board, at `options["position"]` if given."""
         check_seed(seed)
         if options is not None and not isinstance(options, Mapping):
             raise TypeError(f'options is {quote(options)}: it must be a dict, {{"position": ...}}')
@@ -193,7 +193,7 @@ class BoardEnv:
         return position
 
     def _checked(self, action: Any) -> int:
-        """The action as int; TypeError or IllegalActionError where it is not an action at all."""
+        """The action as int; TypeError or IllegalActionError if it is not an action."""
         try:
             if isinstance(action, bool):
                 raise TypeError

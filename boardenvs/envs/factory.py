@@ -202,10 +202,10 @@ def gymnasium_id(game_id: str) -> str:
 
 
 def register_game(game_id: str, factory: Callable[..., Game]) -> None:
-    """Make a game known by an id, wherever games are named by a text, until the process ends.
+    """Register a game under an id, wherever games are named by a text, until the process ends.
 
     game_id: small letters, digits and underscores. factory: the game's class, or a function that
-    makes the game; its parameters are those of the rules. PettingZoo has the game then as
+    makes the game; its parameters are those of the rules. PettingZoo then has the game as
     "boardenvs/ID-v0" and Gymnasium as "boardenvs/Id-v0".
 
     Packages declare an entry point in the group "boardenvs.games" instead, and other processes,

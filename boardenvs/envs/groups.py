@@ -1,4 +1,4 @@
-"""Boards of one kind: who plays the other side there, how games begin, and what became of them."""
+"""Groups of boards: the opponent, how games begin, and totals of games that ended."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from boardenvs.game.state import (
 from boardenvs.utils.checks import check_name, quote
 from boardenvs.utils.splitmix import GOLDEN, mix
 
-# What `opponent=` takes, see `boardenvs.agents.agent_for`: an agent, the text of one, or any
+# The values of `opponent=`, see `boardenvs.agents.agent_for`: an agent, its text, or any
 # function or object that `boardenvs.agents.spec` adapts.
 Opponent: TypeAlias = Agent | Callable[..., Any] | str
 
@@ -34,8 +34,8 @@ Opponent: TypeAlias = Agent | Callable[..., Any] | str
 def choose(opponent: Agent, game: Game, state: State, rng: np.random.Generator) -> IntArray:
     """The opponent's legal action in every row, (B,) of integers.
 
-    IllegalActionError, with the legal ones, where it chose another; TypeError or ValueError where
-    it returned something else.
+    IllegalActionError, with the legal actions, if it chose another; TypeError or ValueError if it
+    returned something else.
     """
     chosen = opponent.act(game, state, rng)
     try:
@@ -66,12 +66,12 @@ def check_actions(given: object, size: int) -> IntArray:
 
 
 def check_seat(game: Game, seat: str) -> None:
-    """ValueError where the seat is neither a role nor a way to draw one."""
+    """ValueError if the seat is neither a role, "random" nor "alternating"."""
     check_name("seat", seat, (*game.roles, "random", "alternating"))
 
 
 def draw_seat(game: Game, seat: str, games: int, rng: np.random.Generator) -> int:
-    """The learner's role in the next game where so many were begun, an index of `game.roles`."""
+    """The learner's role in the next game, after `games` games, as an index of `game.roles`."""
     if seat in game.roles:
         return game.roles.index(seat)
     return games % 2 if seat == "alternating" else int(rng.integers(2))
@@ -90,13 +90,13 @@ def draw_seats(game: Game, seat: str, keys: WordArray, games: WordArray) -> Int8
     return (numbers & np.uint64(1)).astype(np.int8)
 
 
-# How often a game is set up anew because the opponent's first ply ended it.
+# How often a game is set up again because the opponent's first ply ended it.
 _TRIES = 20
 
 
 @dataclass(frozen=True)
 class BoardGroup:
-    """So many boards of one kind: without an opponent one policy plays both sides, else the `seat`.
+    """A number of equal boards: without an opponent one policy plays both sides, else the `seat`.
 
     `opponent` is an agent, the text of one, or any function or object that
     `boardenvs.agents.spec` adapts; `seat` is the learner's: a role, "random" (drawn for each
@@ -111,7 +111,7 @@ class BoardGroup:
 
 @dataclass
 class EndedGames:
-    """What became of games that ended, added up."""
+    """Totals of games that ended."""
 
     games: int = 0
     plies: int = 0
@@ -127,9 +127,7 @@ class EndedGames:
 
 
 class GroupInPlay:
-    """The rows of a group in a batch from `first` on: its opponent there, and what is drawn for
-    them alone.
-    """
+    """The rows of a group in a batch, from `first` on: its opponent, seats and random numbers."""
 
     def __init__(self, game: Game, kind: BoardGroup, first: int, starts: Starts) -> None:
         check_seat(game, kind.seat)
@@ -154,9 +152,10 @@ class GroupInPlay:
         return slice(*np.searchsorted(rows, (self.rows.start, self.rows.stop)))
 
     def begin(self, state: State, rows: IntArray) -> None:
-        """New games in this group's of the ascending rows; the opponent opens where it is first.
+        """Begin new games in this group's part of the ascending rows, with the opponent's move if
+        it moves first.
 
-        ValueError where openings are so near the end that the opponent keeps ending them.
+        ValueError if openings are so near the end that the opponent keeps ending them.
         """
         rows = rows[self.mine(rows)]
         if self.opponent is None:  # no game is over where it starts
@@ -185,7 +184,7 @@ class GroupInPlay:
             rows = rows[self._game.is_over(new)]
 
     def answer(self, after: Transition, waiting: BoolArray) -> None:
-        """The opponent's plies in games that go on, and what they come to for the learner."""
+        """Play the opponent's plies in games that go on, and update the learner's rewards."""
         if self.opponent is None:
             return
         own = self.rows
@@ -202,7 +201,7 @@ class GroupInPlay:
             rows = self._still(rows, reply.state, self.seats[rows - own.start])
 
     def _still(self, rows: IntArray, replied: State, seats: Int8Array) -> IntArray:
-        """Those of the rows in which the opponent is to move again after its ply."""
+        """The rows in which the opponent is to move again after its ply."""
         if self._game.alternates:
             return rows[:0]
         waiting: BoolArray = (replied.to_move != seats) & ~self._game.is_over(replied)

@@ -8,7 +8,7 @@ import numpy as np
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
-# What is kept for the next arrays: who looks at one and at the one before it holds two.
+# Kept for the next arrays: a caller that compares an array with the previous one holds two.
 _KEPT = 2
 
 

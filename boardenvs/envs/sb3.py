@@ -61,8 +61,8 @@ class BoardVecEnv(VecEnv):
     `env_method("action_masks")` returns a list of one (B, A) bool array: all boards at once.
     `discounts` (B,) is the gamma of each board.
 
-    `opponent` and `seat` are those of `BoardGroup`; `opening_plies`, `starts`, `symmetries`,
-    `threads` and `seed` those of `Batch`. Raises ValueError or TypeError for arguments that make no
+    See `BoardGroup` for `opponent` and `seat`, and `Batch` for `opening_plies`, `starts`,
+    `symmetries`, `threads` and `seed`. Raises ValueError or TypeError for arguments that make no
     sense, and IllegalActionError from a step with an illegal action, which then plays nothing.
     """
 
@@ -107,7 +107,7 @@ class BoardVecEnv(VecEnv):
         return self.game.legal(self.boards.seen) if mask is None else mask
 
     def _observe(self) -> Int8Array:
-        """What the policy sees, with the masks made beside it for who asks for them first."""
+        """The observation of the policy; also computes the masks, for `action_masks`."""
         observation, self._mask = self.boards.observe()
         return observation
 
@@ -143,10 +143,10 @@ class BoardVecEnv(VecEnv):
     def _tell_the_end(self, result: StepResult, infos: list[dict[str, Any]]) -> None:
         """The infos of games that ended.
 
-        A game that reached its cap on plies is paid out by its position like any other, and the
-        observation counts the plies down to the cap: the cap is part of the game that is learnt. So
-        "TimeLimit.truncated", on which SB3 adds the value of the game that would have followed, is
-        left out, and the fact is told as "truncated".
+        A game that reached its cap on plies is rewarded by its position like any other, and the
+        observation counts the plies to the cap: the cap is part of the game. So they have
+        "truncated", but not "TimeLimit.truncated", for which SB3 would add the value of the last
+        position.
         """
         columns = (
             result.ended.tolist(),
@@ -162,7 +162,7 @@ class BoardVecEnv(VecEnv):
             }
 
     def take_ended(self) -> dict[str, EndedGames]:
-        """What became of the games that ended since the last call, by the groups' names."""
+        """Totals of the games that ended since the last call, by the names of groups."""
         return self.boards.take_ended()
 
     def close(self) -> None:

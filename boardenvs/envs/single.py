@@ -36,10 +36,10 @@ class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
     `reward="zero_sum"`, the default of Gymnasium's environments here, rewards the end of the game
     with +1, 0 or -1; "goal" with the goal values of the rule sheets, 100, 50 or 0.
 
-    Where the game is over nothing is legal, and the mask is all zeros. In Gymnasium's
+    When the game is over nothing is legal, and the mask is all zeros. In Gymnasium's
     `SyncVectorEnv` and `AsyncVectorEnv` such a mask comes with the last observation, and the action
     of the next step, which begins the next game, is ignored: any number will do. In their SAME_STEP
-    mode the mask is that of the next game.
+    mode the mask belongs to the next game.
 
     Raises ValueError or TypeError for an opponent that is not an agent or cannot play the game, and
     ValueError for an unknown seat, reward or render mode.

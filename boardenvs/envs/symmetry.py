@@ -36,12 +36,12 @@ class BoardSymmetries:
 
     def draw(self, rows: IntArray, rng: np.random.Generator) -> None:
         """A uniformly random symmetry for each of these boards."""
-        self.chosen = self.chosen.copy()  # who keeps the array that was keeps its values
+        self.chosen = self.chosen.copy()  # a caller may still hold the previous array
         self.chosen[rows] = rng.integers(len(self._symmetries), size=len(rows))
 
     def seen(self, state: State, chosen: IntArray | None = None) -> State:
-        """The positions as the policy sees them, under the symmetries `chosen` (B,), by default
-        those of the boards.
+        """The positions as the policy sees them, under the symmetries `chosen` (B,), by default the
+        current symmetries of the boards.
         """
         seen = take(state, np.arange(len(state.ply)))
         chosen = self.chosen if chosen is None else chosen

@@ -56,9 +56,9 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
     game with reward 0; DISABLED waits for `reset(options={"reset_mask": mask})`. Gymnasium's vector
     wrappers that change observations, such as `FlattenObservation`, take the last two alone.
 
-    All returned arrays are fresh, and nothing is written to them later, but for observations and
-    action masks under `copy=False`: those keep their memory, which the next step or reset
-    overwrites, and a large batch saves the time that new memory takes.
+    All returned arrays are new and not written to later, except observations and action masks with
+    `copy=False`: the next step or reset overwrites them, which saves a large batch the time to
+    allocate memory.
 
     With `render_mode="rgb_array"`, `render` gives the pixels of each board, which Gymnasium's
     `wrappers.vector.RecordVideo` puts in a grid. It draws every board: keep `num_envs` small.
@@ -113,7 +113,7 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         seed: int | Sequence[int] | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> tuple[Observation, dict[str, Any]]:
-        """New games in all rows, or in those of `options["reset_mask"]` (B,) bool.
+        """Begin new games in all rows, or in the rows of `options["reset_mask"]`, (B,) bool.
 
         `seed` is one for each row, or one for the first row, the next one for the second and so
         on; see `Batch.seed`. Raises TypeError or ValueError for a wrong mask or seed.

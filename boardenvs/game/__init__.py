@@ -1,7 +1,7 @@
-"""What a game is: its rules and all that follows from them.
+"""Games: their rules and everything that is derived from them.
 
-The author of a game imports from here, from `boardenvs.board` and from `boardenvs.kernel`;
-boardenvs/games/README.md tells how to add one.
+Authors of games import from here, from `boardenvs.board` and from `boardenvs.kernel`;
+boardenvs/games/README.md shows how to add a game.
 """
 
 from boardenvs.game.contract import Game

@@ -30,15 +30,15 @@ class RulesError(ValueError):
 def check_rules(game: Game, seed: int = 0, num_games: int = 20, max_plies: int = 200) -> None:
     """Play random games and check what every game must satisfy.
 
-    `over` is a flag and ends some game, `play` returns the side that has moved first, pieces do not
-    overlap, what play reaches `check_squares` accepts, names and texts are read back, observations
-    determine the rules, symmetries leave rules, heuristic and features as they are, the heuristic
-    stays below `MAX_VALUE` and features below their sizes, `fills_up`,
-    `fills_by_capture` and `stable` are true, and one board, a batch and every backend agree. The
-    games are played up to `max_plies`; the same seed plays the same.
+    `over` is a flag and ends some game; `play` returns the side that has moved first; pieces do not
+    overlap; `check_squares` accepts every position that is reached; names and texts are read back;
+    observations determine the rules; symmetries change neither rules nor heuristic nor features;
+    the heuristic stays below `MAX_VALUE` and features below their sizes; `fills_up`,
+    `fills_by_capture` and `stable` are true; one board, a batch and every backend agree. Games are
+    played up to `max_plies`; the same seed plays the same games.
 
-    RulesError, which names the position and what is wrong, where any of that is not so. What is
-    checked is consistency: that the rules are those of the game you mean, perft tells.
+    RulesError, with the position and what is wrong, if a check fails. Only consistency is checked:
+    use perft to see whether these are the rules of the game you mean.
     """
     _check_class(game)
     _check_sides(game, np.random.default_rng(seed), max_plies)
@@ -211,13 +211,13 @@ def _check_observation(game: Game, position: Position) -> None:
 
 
 def _without_history(position: Position) -> Position:
-    """The same position where nothing has been before."""
+    """The same position without a history."""
     game = position.game
     return position.image(Symmetry(board=game.board)) if game.history else position
 
 
 def _played(game: Game, position: Position) -> tuple[Any, ...]:
-    """What the rules say of a position to its side to move."""
+    """Everything that the rules compute of a position for its side to move."""
     result = position.result()[position.to_move]
     return position.legal_bits, position.terminated, result
 
@@ -256,7 +256,7 @@ def _value(game: Game, position: Position) -> int:
 
 
 def _features(game: Game, position: Position) -> list[int]:
-    """Those of the features, of which a game may have none."""
+    """The features by name; empty if the game has none."""
     numbers = game.kernels.features.one(*position.words, position.to_move, position.ply)
     return list(numbers[: len(game.feature_sizes)])
 
@@ -326,7 +326,7 @@ def _check_batches(game: Game, positions: list[Position], actions: list[int]) ->
 def _computed(
     game: Game, positions: list[Position], actions: list[int]
 ) -> Iterator[tuple[str, list[Any], list[Any]]]:
-    """What is computed of each position, on one board and in a batch."""
+    """The values computed for each position, on one board and in a batch."""
     state = stack(positions)
     after = game.positions(game.step(state, np.array([*actions, game.noop])))
     # The last position has no action.

@@ -52,8 +52,8 @@ class Game(Rules):
     The last action is noop. `own` and `opp` are the squares of the side to move and of the other
     side, `to_move` is 0 or 1 and `ply` counts from 0.
 
-    One board is a `Position`, with methods of its own; a batch of them is a `State`, of which the
-    methods here tell.
+    One board is a `Position`, with methods of its own; a batch of boards is a `State`, which the
+    methods here take and return.
 
     ```python
     import boardenvs
@@ -98,7 +98,7 @@ class Game(Rules):
         return _kernels_of(self) if seen.issuperset(self.__getstate__()) else Kernels(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        # What is computed from the rest is left out: functions made by exec do not pickle.
+        # Without cached values, which can be computed again: compiled functions do not pickle.
         kind = type(self)
         return {
             name: value
@@ -118,8 +118,8 @@ class Game(Rules):
 
     @cached_property
     def further_words(self) -> tuple[str, ...]:
-        """What texts of positions call the words after `own` and `opp`: those of the sides by their
-        roles.
+        """The names of the words after `own` and `opp` in texts of positions, such as "black_kings"
+        for `own_kings`.
         """
         sides = dict(zip(("own", "opp"), self.roles, strict=True))
         parts = [name.partition("_") for name in (*self.squares, *self.numbers)[2:]]
@@ -164,9 +164,7 @@ class Game(Rules):
         return Position(seen, tuple(legal_bits), to_move, ply, bool(terminated), self)
 
     def image(self, symmetry: Symmetry, words: Sequence[Any]) -> tuple[Any, ...]:
-        """The words under a symmetry of the board, of ints or uint64 arrays; numbers and history
-        stay.
-        """
+        """The words (ints or uint64 arrays) under a symmetry; numbers and history do not change."""
         count, values = len(self.squares), self.join(words)
         turned = (*map(symmetry.apply, values[:count]), *values[count:])
         return (*self.split(turned), *words[self.known_words :])
@@ -291,7 +289,7 @@ class Game(Rules):
 
     @cached_property
     def feature_sizes(self) -> dict[str, int]:
-        """Of each of the `features` the number that it stays below."""
+        """The size of each of the `features`: its values are smaller."""
         return {
             name: f.size
             for name, f in self.kernels.named_features(*self.start_words(), 0, 0).items()
@@ -325,10 +323,11 @@ class Game(Rules):
     # ---- observations ------------------------------------------------------------------------
 
     def observe(self, state: State, out: Int8Array | None = None) -> Int8Array:
-        """What the side to move sees, (B, R, F, C) int8 of 0 and 1, indexed [row, y-1, x-1, plane],
-        of boards with R ranks and F files.
+        """The observation of the side to move, (B, R, F, C) int8 of 0 and 1, for R ranks and F
+        files.
 
-        A view of memory that holds the planes first, (B, C * R * F) int8: `out`, if given.
+        It is indexed [row, y-1, x-1, plane], and a view of memory in which each plane is
+        contiguous, (B, C * R * F) int8: `out`, if given.
         """
         bits = self._empty_planes(state) if out is None else out
         self.kernels.planes.batch(state_words(state), [bits])
@@ -424,7 +423,7 @@ def _check_words(game: Game, words: Any) -> None:
 
 
 def _difference(kernel: Kernel, words: list[IntArray]) -> IntArray:
-    """What a rule gives the side to move less what it gives the other, (B,) int64."""
+    """A rule's value for the side to move minus its value for the other side, (B,) int64."""
     mine, theirs = np.empty((2, len(words[0])), np.int64)
     kernel.batch(words, [mine, theirs])
     return mine - theirs
@@ -440,7 +439,7 @@ def _random_words(rng: np.random.Generator, count: int) -> WordArray:
 
 @lru_cache(maxsize=64)
 def _kernels_of(game: Game) -> Kernels:
-    """Of equal games the same: each environment that is made by a name makes a game, and machine
-    code stays in memory until the process ends.
+    """Equal games share kernels: each environment makes a game of its own, and machine code stays
+    in memory until the process ends.
     """
     return Kernels(game)

@@ -39,8 +39,8 @@ class PositionError(ValueError):
 class ForfeitError(RuntimeError):
     """A player has no action for some of the boards that it was asked about: it loses these games.
 
-    actions: those of the other boards, as (B,) ints.
-    reasons: why, by row.
+    actions: the actions of the other boards, (B,) ints.
+    reasons: why it has none, by row.
     """
 
     def __init__(self, actions: Any, reasons: Mapping[int, str]) -> None:

@@ -3,8 +3,8 @@
     8/8/8/3rb3/3br3/8/8/8 black 0
 
 The ranks from the highest down to 1, each from file a on: a piece is the first letter of its role,
-a number counts empty squares; then the role to move and the plies played (0 may be left out). What
-else a position is made of follows by name, squares or a number, where it is not empty or 0:
+a number counts empty squares; then the role to move and the plies played (0 may be left out). The
+other words of the position follow by name, as squares or a number, unless they are empty or 0:
 
     8/5w2/8/4b3/8/8/8/8 black 31 kings=f7 quiet=3
 

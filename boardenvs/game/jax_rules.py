@@ -93,7 +93,7 @@ class JaxRules:
         return board.terminated | self.is_truncated(board)
 
     def outcome(self, board: JaxPosition, role: jax.Array) -> jax.Array:
-        """What the board would pay this role, over or not, () float32: +1, 0 or -1."""
+        """The result for this role if the game ended here, () float32: +1, 0 or -1."""
         points = self._points(*board.words, board.to_move)
         mine, theirs = (low_half(word).astype(jnp.int32) for word in points)
         sign = jnp.where(board.to_move == role, 1.0, -1.0).astype(jnp.float32)
@@ -109,7 +109,7 @@ class JaxRules:
         return jnp.asarray(low_half(flag) == 1)
 
     def observe(self, board: JaxPosition) -> jax.Array:
-        """What the side to move sees, (R, F, C) bool, indexed as that of `Game.observe`."""
+        """The observation of the side to move, (R, F, C) bool, indexed like `Game.observe`."""
         return self.planes(board).reshape(-1, *self.game.board).transpose(1, 2, 0)
 
     def planes(self, board: JaxPosition) -> jax.Array:
@@ -120,7 +120,7 @@ class JaxRules:
         return bits[: np.prod(self.game.observation_shape)]
 
     def turned(self, board: JaxPosition) -> JaxPosition:
-        """The same squares with the other side to move, as far as `observe` is concerned."""
+        """The position with the other side to move, for `observe` only."""
         words = turned(self.game.word_names, board.words)
         return board._replace(words=words, to_move=1 - board.to_move)
 
@@ -152,7 +152,7 @@ def _numbers(word: Stored) -> WordArray:
 
 
 def choose(condition: jax.Array, first: Any, second: Any) -> Any:
-    """`first` where the condition holds, else `second`; both are trees of arrays of its shape, or
-    of any where it is ().
+    """`first` where the condition is true, else `second`; both are trees of arrays of the shape of
+    the condition, or of any shape if the condition is ().
     """
     return jax.tree.map(lambda x, y: jnp.where(condition, x, y), first, second)

@@ -69,8 +69,8 @@ class Kernels:
         self.pieces = Kernel(self._pieces, size, "pieces")
 
     def _check_tables(self) -> None:
-        """ValueError where a Table of `play` ends before the last action: machine code does not
-        look whether an element is there.
+        """ValueError if a Table of `play` is too short for the last action: machine code does not
+        check the index.
         """
         try:
             self._play(*self._rules.start_words(), 0, self._rules.noop)
@@ -99,7 +99,7 @@ class Kernels:
         return counted
 
     def _known_by(self, *given: Bits) -> Bits:
-        """A word that tells positions apart, never 0; the multiplier is that of SplitMix64."""
+        """A hash of the position, never 0, by the multiplier of SplitMix64."""
         values = self._known(*given)
         mixed: Bits = 0
         for word in chain.from_iterable(split(x, self._rules.board.words) for x in values):
@@ -108,9 +108,7 @@ class Kernels:
         return mixed | 1
 
     def _begin(self, *given: Bits) -> tuple[Bits, ...]:
-        """Of words, to_move and ply the legal actions, noop as last word, and whether the game is
-        over.
-        """
+        """The words of the legal actions, and 1 if the game is over, given words, to_move, ply."""
         *words, to_move, ply = given
         parts = self.moves(*words, to_move)
         live = self.over(*words, parts, to_move, ply) ^ 1
@@ -123,8 +121,10 @@ class Kernels:
         return (*legal, noop, live ^ 1)
 
     def _step_words(self, *given: Bits) -> tuple[Bits, ...]:
-        """Of words, to_move, ply and a legal action what follows: the words as the side then to
-        move sees them, its legal actions, which side it is, and whether the game is over.
+        """Play a legal action, given words, to_move, ply and the action.
+
+        Returns the words as the side then to move sees them, the words of its legal actions, which
+        side it is, and 1 if the game is over.
         """
         *words, to_move, ply, action = given
         played = self._rules.split(self._play(*words, to_move, action))
@@ -156,7 +156,7 @@ class Kernels:
         return (*after, *self._observe(*words, to_move, ply, *legal))
 
     def _parts(self, words: Sequence[Bits]) -> tuple[Sequence[Bits], Sequence[Bits], Any]:
-        """Those of a position, of its legal actions, and the rest or the only one of it."""
+        """Split into the words of a position, of its legal actions, and the rest."""
         size = len(self._rules.word_names)
         end = size + self._rules.legal_words
         rest = words[end:]
@@ -244,7 +244,7 @@ class Kernels:
         return [word for squares in self._kinds(*words) for word in split(squares, width)]
 
     def _digit(self, *given: Bits) -> Bits:
-        """Of words and a square what is there: 0, or the number of its kind, from 1."""
+        """The kind of piece on a square, from 1, or 0 if empty, given words and the square."""
         *words, square = given
         width = self._rules.board.words
         total: Bits = 0
@@ -259,7 +259,7 @@ class Kernels:
         return total
 
     def _changed(self, *given: Bits) -> Sequence[Bits]:
-        """Of the words of two positions the squares that do not hold the same in both."""
+        """The squares whose content differs between two positions."""
         size = len(given) // 2
         pairs = zip(self._kinds(*given[:size]), self._kinds(*given[size:]), strict=True)
         changed = reduce(operator.or_, (a ^ b for a, b in pairs))
@@ -275,8 +275,9 @@ class Kernels:
         return popcount(own | opp)
 
     def _step_words_only(self, *given: Bits) -> tuple[Bits, ...]:
-        """Of words and an action the words alone, as the other side sees them, where the turn
-        passes and no rule asks whose it is.
+        """Only the words after an action, as the other side sees them.
+
+        For games whose turn always passes and whose rules do not ask for `to_move`.
         """
         *words, action = given
         played = self._rules.split(self._play(*words, 0, action))
@@ -305,7 +306,7 @@ class Kernels:
 
 
 def _choose(mask: Bits, a: Bits, b: Bits) -> Bits:
-    """The bits of `a` where the mask has ones, else those of `b`."""
+    """The bits of `a` where the mask is 1, and of `b` where it is 0."""
     return b ^ ((a ^ b) & mask)
 
 
@@ -315,8 +316,10 @@ def _even(*given: Bits) -> tuple[int, int]:
 
 
 def by_name(rules: Rules, rule: Callable[..., Any], *given: str) -> Callable[..., Any]:
-    """A rule as a function of all words and of what else it is given, in this order, of which it
-    takes what its parameters name; TypeError where they name something else.
+    """Return a rule as a function of all words and the values named by `given`, in this order.
+
+    The rule is called with those that its parameters name; TypeError for a parameter that is
+    neither a word nor one of `given`.
     """
     names = (*rules.squares, *rules.numbers, *given)
     places: list[int] = []

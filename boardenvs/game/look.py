@@ -102,18 +102,17 @@ class PieceLook(NamedTuple):
 
 
 class Look(NamedTuple):
-    """The looks of a game.
+    """How a game is drawn.
 
     board: a name in `boardenvs.render.geometry.BOARDS`: "felt" (squares parted by lines) or "wood"
     (light and dark squares). pieces: by role; None draws discs with the first letters of the roles.
-    hexagons: whether the squares are hexagons, each row of them half a hexagon further to the right
-    than the one below it: a square touches those to its north, south, west and east, and to its
-    north-west and south-east. groups: whether it matters how many groups of neighbours a side has,
-    and is to be shown. badges: what is drawn over pieces on the squares of a word, with its name:
-    ("kings", CROWN).
-    sides: what the sides are called where people read it; None: by their roles. from_top: whether
-    they read squares with rows counted from the top. rule_sheet: the look of the rule sheet, where
-    that is another; roles, actions and the texts of positions are the sheet's in either.
+    hexagons: whether the squares are hexagons; each row lies half a hexagon to the right of the row
+    below, so that a square has neighbours to the north, south, west, east, north-west and
+    south-east. groups: whether to show the number of groups of each side. badges: pictures to draw
+    over the pieces on the squares of a word, by its name: ("kings", CROWN). sides: the names of the
+    sides for people; None for the roles. from_top: whether ranks are counted from the top.
+    rule_sheet: the look of the rule sheet if it differs; roles, actions and texts of positions are
+    the same in both looks.
     """
 
     board: str = "wood"
@@ -126,7 +125,7 @@ class Look(NamedTuple):
     rule_sheet: Look | None = None
 
     def chosen(self, rule_sheet: bool) -> Look:
-        """This look, or where that is asked for the one of the rule sheet."""
+        """This look, or the look of the rule sheet if asked for."""
         return (self.rule_sheet or self) if rule_sheet else self
 
     def write(self, name: str, rows: int) -> str:

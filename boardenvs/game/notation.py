@@ -1,10 +1,10 @@
-"""What actions a game has and how they are written: by players ("d3", "b1-b3", "pass") and by the
+"""The actions of a game and how they are written: by players ("d3", "b1-b3", "pass") and by the
 rule sheets of the General Game Playing repository, in its Game Description Language (GDL).
 
-A game has one of these as its `notation`: `Placing`, where an action puts a piece on a square,
-`Dropping`, where it names a file, `Moving`, where it moves a piece from a square in a direction,
-`Pairs`, where it names a square and another, `Passing`, where one may pass at will, several of
-these one after the other (`Parts`), or a `Notation` of its own.
+The `notation` of a game is one of these: `Placing` (an action puts a piece on a square), `Dropping`
+(it names a file), `Moving` (it moves a piece from a square in a direction), `Pairs` (it names two
+squares), `Passing` (one may pass at will), several of them one after the other (`Parts`), or a
+subclass of `Notation`.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ PASS, NOOP = "pass", "noop"  # the last action, as players and as the rule sheet
 class Notation(ABC):
     """The actions of a game and their names; `boardenvs.game.notation` has the usual ones.
 
-    Actions come in parts, as `Rules.moves` returns them; by default each part has one for each
-    square of the board, so that action n * p + s, of n squares, belongs to square s of part p.
-    Actions that are given are in range, and none is noop, which `Game` writes and reads itself;
-    `position`, where given, is the one they are taken in.
+    Actions come in parts, as `Rules.moves` returns them; by default each part has one action per
+    square, so that action n * p + s, on a board of n squares, belongs to square s of part p. The
+    methods are called with actions in range and never with noop, which `Game` writes and reads
+    itself; `position`, if given, is the position in which the action is taken.
     """
 
     planes: int  # the number of such parts
-    needs_position = True  # whether the name of an action depends on where it is taken
+    needs_position = True  # whether the name of an action depends on the position
 
     def explain(self, game: Game) -> str:
-        """What the actions but noop mean, in Markdown."""
+        """The meaning of the actions (except noop) in Markdown."""
         return "The actions are in parts of " + ", ".join(map(str, self.sizes(game))) + "."
 
     @abstractmethod
@@ -435,7 +435,7 @@ def xy(square: int, board: Board) -> tuple[int, int]:
 
 
 def square_of(x: int, y: int, board: Board) -> int:
-    """The square of the cell (x, y); ValueError where it is not on the board."""
+    """The square of the cell (x, y); ValueError if it is not on the board."""
     if not (1 <= x <= board.columns and 1 <= y <= board.rows):
         raise ValueError(
             f"cell ({x}, {y}) is not on the board: x goes from 1 to {board.columns}, y from 1 to "

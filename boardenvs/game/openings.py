@@ -32,7 +32,7 @@ class OpeningPlayer(Protocol):
 
 @dataclass(frozen=True)
 class PlayedBy:
-    """Plies of a player instead of random ones, but for a share `noise` of them."""
+    """Plies of a player instead of random ones; a share `noise` of them stays random."""
 
     player: OpeningPlayer
     noise: float = 0.0
@@ -57,12 +57,11 @@ def random_openings(
     rng: np.random.Generator,
     by: PlayedBy | None = None,
 ) -> State:
-    """`count` positions, each after a uniformly random number of plies in [low, high]: random ones,
-    or what `by` plays.
+    """`count` positions, each after a uniformly random number of plies in [low, high].
 
-    Games that end before their number of plies are dropped and drawn anew, so where games can be
-    that short, long openings are rarer. ValueError where `plies` is not a range, or where games are
-    practically always over by then.
+    The plies are random, or played by `by`. A game that ends before its number of plies is replaced
+    by another, so long openings are rarer in games that can be that short. ValueError if `plies` is
+    not a range, or if games are practically always over by then.
     """
     return _random_lines(game, count, plies, rng, None, by).state
 
@@ -97,7 +96,7 @@ def _random_lines(
     keep: Keep | None,
     by: PlayedBy | None,
 ) -> Openings:
-    """What `random_openings` says, with the plies played."""
+    """See `random_openings`; also returns the plies played."""
     check_plies(plies)
     drawn = 0
     parts: list[Openings] = []
@@ -201,7 +200,7 @@ class Starts:
         self.stock = self._game.init(0)
 
     def put(self, state: State, rows: IntArray, rng: np.random.Generator) -> None:
-        """Begin anew in these rows of a state."""
+        """Begin new games in these rows of a state."""
         if self._given is None and self._opening_plies[1] == 0:
             self._game.put_start(state, rows)
         else:

@@ -25,8 +25,8 @@ def successors(game: Game, state: State) -> tuple[IntArray, IntArray, State]:
 
 
 def parts(state: State) -> Iterator[State]:
-    """All rows in order, so many at once that their successors take little memory; one part, empty,
-    where there are none.
+    """All rows in order, in parts whose successors take little memory; one empty part if there are
+    no rows.
     """
     for start in range(0, max(len(state.ply), 1), _CHUNK):
         yield take(state, slice(start, start + _CHUNK))

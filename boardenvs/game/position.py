@@ -79,7 +79,7 @@ class Position(NamedTuple):
         )
 
     def step(self, action: int) -> Position:
-        """The position after an action; IllegalActionError, with what is legal, where it is not."""
+        """The position after an action; IllegalActionError, with the legal actions, if illegal."""
         action = operator.index(action)
         if not self.is_legal(action):
             raise self.illegal_action(action)
@@ -89,7 +89,7 @@ class Position(NamedTuple):
     def step_observe(self, action: int) -> tuple[Position, Int8Array]:
         """The position after a legal action, and its `observation_bytes`, in one call.
 
-        For a caller that has checked that the action is legal: it is not checked here.
+        The action must be legal: this is not checked here.
         """
         words, _, to_move, ply, _, game = self
         after, seen = game.kernels.step_observe.one_in_parts(*words, to_move, ply, action)
@@ -115,7 +115,7 @@ class Position(NamedTuple):
         return int(self.game.join(self.words)[names.index(name)])
 
     def image(self, symmetry: Symmetry) -> Position:
-        """The position under a symmetry of the board; of a history nothing is left."""
+        """The position under a symmetry of the board, without its history."""
         words = self.game.image(symmetry, self.game.split(self.by_role()))
         return self.game.position(self.game.join(words), self.to_move, self.ply)
 
@@ -124,8 +124,9 @@ class Position(NamedTuple):
         return self.game.kernels.planes.one(*self.words, self.to_move, self.ply)
 
     def observation_bytes(self, role: int, legal_bits: tuple[int, ...]) -> Int8Array:
-        """What a role observes where these are its legal actions: its planes and then the actions,
-        each in words of 64 squares or actions, (64 * W,) int8 of 0 and 1.
+        """The planes that a role observes and then these legal actions, (64 * W,) int8 of 0 and 1.
+
+        Planes and actions are padded to whole words of 64 squares or actions.
         """
         words = self.words
         if role != self.to_move:
@@ -161,7 +162,7 @@ class Position(NamedTuple):
         return (WIN, LOSS) if first > second else (LOSS, WIN)
 
     def points(self) -> tuple[int, int]:
-        """The points by role, of which more win: in Othello the discs."""
+        """The points of each role, such as discs in Othello; more points win."""
         mine, theirs = self.game.kernels.points.one(*self.words, self.to_move)
         return (mine, theirs) if self.to_move == 0 else (theirs, mine)
 

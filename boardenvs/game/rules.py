@@ -1,8 +1,8 @@
-"""What a game says of itself: its rules on words, and what is true of it.
+"""The rules of a game on words, and its properties.
 
-The rules are functions of words (see `boardenvs.kernel`): the starting squares, where the side to
-move can move, what a move does, when the game is over, and the points that decide it. `Game`
-(`game/contract.py`) is made of these; a new game writes them down.
+The rules are functions of words (see `boardenvs.kernel`): the start, the moves of the side to move,
+the effect of a move, the end, and the points that decide the game. A new game defines them; `Game`
+(`game/contract.py`) derives everything else.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from boardenvs.utils.checks import is_whole
 
 MAX_VALUE = 100_000  # heuristics stay below
 WIN, DRAW, LOSS = 100.0, 50.0, 0.0  # goal values
-# Of an offender whose game ends with it, on either scale of rewards.
+# The reward for an illegal action that ends the game, on either scale of rewards.
 ILLEGAL_ACTION_REWARD = -1.0
 
 
@@ -43,7 +43,7 @@ class About:
 
     title: str = ""
     summary: str = ""  # one sentence under the title
-    rules: str = ""  # the start, how pieces move, who moves first
+    rules: str = ""  # the start, how pieces move, the side that moves first
     pieces: str = "pieces"  # what is on the board
     planes: tuple[str, ...] = ()  # what planes 2, 3, ... show; the last one covers all that follow
     passing: str = "It is legal only for a side without another move."
@@ -51,29 +51,28 @@ class About:
     options: Mapping[str, str] = field(default_factory=dict)  # what each rule parameter does
     choice: str = ""  # which rules, or which of similar games, a newcomer takes
     source: str = ""  # where the rules come from, and what departs from it
-    # All the rules for who plays by text, in full sentences: squares and roles by their names, and
-    # no ranks, files or directions, as the board may be shown turned and renamed.
+    # All rules in full sentences, for players by text. They name squares and roles, but no ranks,
+    # files or directions, since the board may be shown turned and renamed.
     instructions: str = ""
 
 
 class Feature(NamedTuple):
-    """A number that tells something of a position."""
+    """A number that describes a position."""
 
     number: Bits
     size: int  # the number is below it, in every position that is not over
 
 
 class Rules(ABC):
-    """What the class of a game states, and may state; what follows from it is `Game`'s.
+    """The rules and properties that the class of a game defines; `Game` derives the rest.
 
-    A position is made of words: sets of `squares` and `numbers`, whose turn it is (`to_move`, 0 or
-    1) and how many plies were played (`ply`, from 0). Rules are given those that their parameters
-    name. Words named `own` or `own_...` are of the side to move and have a counterpart `opp` or
-    `opp_...` of the other side, with which they change places when the turn does. A rule that
-    returns words returns all of them, in the order in which they are declared. Sets of squares of a
-    board that has more than 64 are one value to rules, and take several words elsewhere. A set of
-    actions is in parts, each with a bit an action: actions are numbered through all parts, in
-    their order, and noop comes last.
+    A position consists of words: sets of `squares`, and `numbers`; of the side to move (`to_move`,
+    0 or 1) and the number of plies played (`ply`). A rule gets the values that its parameters name.
+    Words named `own` or `own_...` belong to the side to move, and each has a counterpart `opp` or
+    `opp_...` of the other side; they are swapped when the turn passes. A rule that returns words
+    returns all of them in the order of their declaration. A set of more than 64 squares is one
+    value in rules and several words elsewhere. A set of actions has parts, with one bit per action;
+    actions are numbered through all parts in order, and noop is the last.
     """
 
     id: str
@@ -86,7 +85,7 @@ class Rules(ABC):
 
     history: ClassVar[int] = 0  # how many of the last positions are known again, see `repeats`
 
-    # What is true of a game unless its class says otherwise.
+    # Properties and their defaults.
     variants: ClassVar[tuple[str, ...]] = ()  # the values of a parameter `rules`, the first default
     max_plies: ClassVar[int | None] = None  # a cap that truncates a game that is not over
     holes: ClassVar[int] = 0  # squares out of play, as a set of squares
@@ -101,22 +100,22 @@ class Rules(ABC):
 
     @property
     def about(self) -> About:
-        """The words of the game's page; what they leave out is told by the class's docstring."""
+        """The texts of the game's page; the class's docstring fills what they leave out."""
         return About()
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
-        """Those that leave the rules unchanged; the identity is always among them."""
+        """The symmetries that leave the rules unchanged, including the identity."""
         return (Symmetry(board=self.board),)
 
-    # Of each word: a set of squares in several words has its name in all, with a number after it;
-    # by `history` what positions before are known again by, the last one first.
+    # The names of all words: a set of squares in several words has a number after its name; the
+    # hashes of previous positions come last, the most recent first.
     word_names: ClassVar[tuple[str, ...]] = squares
     board: ClassVar[Board] = EIGHT  # of this shape
 
     def __init_subclass__(cls) -> None:
-        """ValueError where words have no counterpart, where the board has another shape than there
-        may be, or where the roles cannot be told apart by their first letters, as texts do.
+        """ValueError if a word lacks its counterpart, if the board has an impossible shape, or if
+        the roles begin with the same letter.
         """
         super().__init_subclass__()
         check_names(cls)
@@ -212,8 +211,8 @@ class Rules(ABC):
         """
 
     def again(self, *words: Any) -> Bits:
-        """The flag 1 where the side that has moved is to move once more; a game in which the turn
-        always passes has no such rule.
+        """1 if the side that has moved is to move again; games whose turn always passes omit this
+        rule.
 
         Takes words, as `play` returns them, and `to_move`, the side that has moved.
         """
@@ -221,21 +220,22 @@ class Rules(ABC):
 
     @abstractmethod
     def over(self, *words: Any) -> Bits:
-        """The flag 1 where the game is over. Takes words, `moves`, `to_move` and `ply`."""
+        """1 if the game is over, else 0. Takes words, `moves`, `to_move` and `ply`."""
 
     def known(self, *words: Any) -> Sequence[Bits]:
-        """What must be the same for a position to be one that has been there: by default all sets
-        of squares, and whose turn it is.
+        """The values that identify a repeated position: by default all sets of squares and the side
+        to move.
 
-        Takes words and `to_move`. Where a game has a `history`, rules that are given `to_move` but
-        `play` and `moves` may take `repeats` too: how many of the positions remembered were known
-        by the same. These are remembered by 64 bits of a hash, so that one in 2**57 or so is wrong.
+        Takes words and `to_move`. In a game with a `history`, all rules that take `to_move`, except
+        `play` and `moves`, may take `repeats` too: how many of the remembered positions are the
+        same. Positions are remembered by a hash of 64 bits; about one in 2**57 comparisons is
+        wrong.
         """
         return (*words[: len(self.squares)], words[-1])
 
     @abstractmethod
     def points(self, *words: Any) -> tuple[Bits, Bits]:
-        """What decides the game, own and opposing: more is a win, the same a draw.
+        """The points of the side to move and of the other side: more win, equal points draw.
 
         Takes words and `to_move`.
         """
@@ -252,10 +252,10 @@ class Rules(ABC):
         return (*words[:count], *chain.from_iterable(planes))
 
     def kinds(self, *words: Any) -> Sequence[Bits]:
-        """What a square may hold, as disjoint sets of squares: learnt evaluations tell them apart.
+        """The kinds of pieces that learnt evaluations distinguish, as disjoint sets of squares.
 
-        By default the pieces of either side, by the first of the further sets that they are in, or
-        in none. Takes words.
+        By default each side's pieces, divided by the first further set that contains them. Takes
+        words.
         """
         own, opp, *further = words[: len(self.squares)]
         found: list[Bits] = []
@@ -271,30 +271,29 @@ class Rules(ABC):
     def stable(self, *words: Any) -> Bits:
         """Squares of `opp` that it keeps to the end of the game, whatever both sides play.
 
-        They need not be all; with them the endgame solver proves that a lead is out of reach. For
-        games that fill up and in which more squares are never fewer points.
+        They need not be all; the endgame solver uses them to prove that a lead is out of reach. For
+        games that fill up, in which more squares never mean fewer points.
         """
         return 0
 
     def check_squares(self, squares: tuple[int, ...]) -> None:  # noqa: B027 - most need none
-        """Raise PositionError where these words, as the first role sees them, cannot be those of a
-        position.
+        """Raise PositionError if these words, as the first role sees them, are no position.
 
-        That the roles' squares are disjoint, and no holes, has been checked.
+        The squares of the roles are disjoint and on no holes: this has been checked.
         """
 
     def evaluate(self, *words: Any) -> tuple[Bits, Bits]:
-        """The heuristic: what a position that is not over counts for its side to move and for the
-        other side, as words below `MAX_VALUE`; the difference is its value.
+        """The heuristic: the values of a position that is not over for its side to move and for the
+        other side, as words below `MAX_VALUE`; the value of the position is their difference.
 
         Takes words, `to_move` and `ply`.
         """
         raise NotImplementedError(self.no_heuristic)
 
     def features(self, *words: Any) -> Mapping[str, Feature]:
-        """Numbers, by name, that tell something of a position that is not over; those of an image
-        under a symmetry are the same. A learnt evaluation (`boardenvs.search.evaluation`) may have
-        a weight for each value of each of them.
+        """Numbers by name that describe a position that is not over, the same for every symmetry.
+
+        A learnt evaluation (`boardenvs.search.evaluation`) may have a weight for each value.
 
         Takes words, `to_move` and `ply`.
         """
@@ -317,7 +316,7 @@ class Rules(ABC):
 
     @property
     def no_heuristic(self) -> str:
-        """The message where a game without a heuristic is asked for one."""
+        """The message of the error if a game has no heuristic."""
         name = type(self).__name__
         return (
             f"{self.id} has no heuristic: write {name}.evaluate(self, own, opp, to_move, ply), "
@@ -326,7 +325,7 @@ class Rules(ABC):
 
 
 def check_names(rules: type[Rules]) -> None:
-    """ValueError where the words of a position are not declared as they must be."""
+    """ValueError if the words of a position are declared wrongly."""
     names = (*rules.squares, *rules.numbers)
     if names[:2] != ("own", "opp") or len(set(names)) < len(names):
         raise ValueError(
@@ -343,7 +342,7 @@ def check_names(rules: type[Rules]) -> None:
             )
 
 
-# What rules are given beside words.
+# The values that rules may take, besides words.
 GIVEN = ("to_move", "ply", "action", "moves", "repeats")
 _COUNTERPART = {"own": "opp", "opp": "own"}
 _PAST = "past"
@@ -351,12 +350,12 @@ _WORD_OF = "+"  # before the number of a further word of a set of squares
 
 
 def turned(names: Sequence[str], words: Sequence[Any]) -> tuple[Any, ...]:
-    """The words as the other side sees them: those of the sides change places."""
+    """The words as the other side sees them: the words of the sides are swapped."""
     return tuple(words[place] for place in turned_places(names))
 
 
 @cache
 def turned_places(names: Sequence[str]) -> tuple[int, ...]:
-    """Of each word, the place of the one that the other side sees there."""
+    """For each word, the index of the word that the other side sees there."""
     others = [_COUNTERPART.get(name[:3], name[:3]) + name[3:] for name in names]
     return tuple(names.index(other) if other in names else i for i, other in enumerate(others))

@@ -1,4 +1,4 @@
-"""A batch of positions as arrays, and what a ply in each of them came to."""
+"""A batch of positions as arrays, and the result of one ply in each of them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ WordArray: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
 
 class State(NamedTuple):
     """A batch of B positions. Action a is legal in row i iff bit a % 64 of
-    `legal_bits[i, a // 64]` is set; nothing is legal where `terminated`. `words` are what the game
-    says that its positions are made of, `Game.word_names`: first `own` and `opp`.
+    `legal_bits[i, a // 64]` is set; nothing is legal where `terminated`. `words` are named by
+    `Game.word_names`: first `own` and `opp`.
 
     ```python
     import boardenvs
@@ -61,7 +61,7 @@ class State(NamedTuple):
 
 
 class Transition(NamedTuple):
-    """What a ply in every row came to."""
+    """The result of one ply in every row."""
 
     state: State  # after it
     rewards: (
@@ -73,7 +73,7 @@ class Transition(NamedTuple):
 
 
 def empty_state(batch: int, words: int, legal_words: int) -> State:
-    """A state of uninitialised arrays, with so many words, and words of legal actions."""
+    """A state of uninitialised arrays, with this many words and words of legal actions."""
     return State(
         tuple(np.empty(batch, np.uint64) for _ in range(words)),
         np.empty((batch, legal_words), np.uint64),
@@ -116,5 +116,5 @@ def concat(states: Sequence[State]) -> State:
 
 
 def for_movers(movers: IntArray, after: State, values: Array) -> Array:
-    """Values (B,) to the sides to move after a ply, as values to the sides that have moved (B,)."""
+    """Values (B,) for the sides to move after a ply, as values for the sides that moved, (B,)."""
     return np.where(after.to_move == movers, values, 0 - values)

@@ -1,7 +1,7 @@
-"""The games: one file of rules each, and `make` to have one by its text.
+"""The games, with one file of rules each; `make` makes a game by its text.
 
-`registry` knows the built-in games, those of installed packages, and those that a program
-registers; README.md in this folder tells how to add one.
+`registry` knows the built-in games, the games of installed packages, and games that a program
+registers; README.md in this folder shows how to add a game.
 
 ```python
 import boardenvs

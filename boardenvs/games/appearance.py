@@ -1,4 +1,4 @@
-"""What the games look like where they have looks of their own, and the words of their pages."""
+"""The looks of the games, and the texts of their pages."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ that direction, itself included: it lands on the first square beyond them.""",
 
 
 def instructions_of_lines_of_action(rules: str, max_steps: int, starts: str) -> str:
-    """The rules for who plays by text; `starts` is where black begins."""
+    """The rules for players by text; `starts` are the squares where black begins."""
     return f"""\
 Black and white take turns, black first. Black starts with pieces on {starts}, white on a2 to a7 and
 h2 to h7. On its turn a side moves one of its pieces in a straight line, along a row, a column or a
@@ -186,7 +186,7 @@ of sheep along a diagonal, in any of its four directions.""",
 
 
 def instructions_of_wolf_and_sheep(rules: str, max_plies: int | None) -> str:
-    """The rules for who plays by text."""
+    """The rules for players by text."""
     cap = (
         f" After {max_plies} moves in all, of both sides, the game is stopped, and decided so too."
     )

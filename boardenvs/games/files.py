@@ -1,6 +1,6 @@
-"""The files that hold what was learnt and measured of a game, one for each game and rules.
+"""Files with the results of learning and measuring, one per game and rules.
 
-Those of the games that come with the package lie in folders of it, those of another game in the
+The files of the built-in games lie in folders of the package, the files of another game in the
 folder that its class names as `files`, in folders of these names:
 """
 
@@ -38,8 +38,9 @@ def file_name(game: Game) -> str:
 
 
 def path_of(folder: Path, game: Game, ending: str = ".npz") -> Path:
-    """Where the file of a game is, or would be: `folder` is that of the package. ValueError for a
-    game of another one that names no folder.
+    """The path of a game's file, whether it exists or not; `folder` is the folder in the package.
+
+    ValueError for a game of another package that names no folder.
     """
     if game.files is None and game.id not in BUILT_IN:
         raise ValueError(
@@ -62,16 +63,18 @@ def new_file(folder: Path, game: Game, ending: str) -> Path:
 
 
 def find_file(folder: Path, game: Game, ending: str = ".npz") -> Path | None:
-    """The file of a game: of a built-in one by whatever id, as Reversi is Othello by another name;
-    None where there is none.
+    """The file of a game, or None if there is none; Reversi, which has Othello's rules, has the
+    same file.
     """
     games = _namesakes(game) if game.files is None else [game]
     return next(filter(Path.is_file, (path_of(folder, one, ending) for one in games)), None)
 
 
 def require_file(folder: Path, game: Game, missing: str, ending: str, advice: str) -> Path:
-    """The file that `find_file` finds; ValueError where there is none, which begins with what is
-    `missing`, such as "there is no scale", and names the games that have one and what to do.
+    """The file that `find_file` finds.
+
+    ValueError if there is none: it begins with `missing`, such as "there is no scale", and names
+    the games that have one and what to do.
     """
     path = find_file(folder, game, ending)
     if path is None:
@@ -86,7 +89,7 @@ def digest(path: Path) -> str:
 
 
 def _namesakes(game: Game) -> Iterator[Game]:
-    """The same rules under each id of a built-in game that may have them."""
+    """The same rules under the id of each built-in game that can have them."""
     for game_id in BUILT_IN:
         if type(make(game_id)) is type(game):
             yield replace(game, id=game_id)

@@ -54,7 +54,7 @@ _BLACK = {
 
 _ACTIONS = [(d, square) for d in DIRECTIONS for square in range(64)]
 _UPWARD = {d for d in DIRECTIONS if d.shift > 0}  # a step that way goes to a higher square
-# What an action concerns, 0 for noop: the square left, the line it lies on, and the squares ahead.
+# Of each action (0 for noop): the square it leaves, the line of movement, and the squares ahead.
 _SOURCE = Table([1 << s for _, s in _ACTIONS] + [0])
 _LINE = Table([1 << s | ray(s, d) | ray(s, d.opposite) for d, s in _ACTIONS] + [0])
 _AHEAD_UP = Table([ray(s, d) if d in _UPWARD else 0 for d, s in _ACTIONS] + [0])
@@ -175,7 +175,7 @@ def _classic_moves(own: Bits, opp: Bits) -> tuple[Bits, ...]:
 
 
 def _that_can_go(movers: Bits, free: Bits, opp: Bits, direction: Direction, distance: int) -> Bits:
-    """Those of the movers with a free square at this distance and none of `opp` before it."""
+    """The movers with a free square at this distance and no piece of `opp` before it."""
     back = direction.opposite
     movers = movers & steps(free, back, distance)
     if distance > 1:
@@ -190,7 +190,7 @@ def _described_moves(own: Bits, opp: Bits) -> tuple[Bits, ...]:
 
 
 def _cost(pieces: Bits) -> Bits:
-    """What groups and distance from the centre cost a side."""
+    """The penalty of a side for its groups and its distance from the centre."""
     distance = reduce(add, [popcount(pieces & outside) for outside in _OUTSIDE])
     # Twelve pieces cannot enclose eight holes: the sum stays above 0.
     return (euler_number(pieces) + 8) * GROUP + distance * RING

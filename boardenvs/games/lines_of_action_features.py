@@ -1,4 +1,4 @@
-"""What a learnt evaluation may weigh of a position in Lines of Action.
+"""Features of Lines of Action for learnt evaluations.
 
 How far each side's pieces are from one another, as in the evaluation of MIA (M. Winands, "Informed
 Search in Complex Games", 2004), and on what squares they stand.
@@ -88,8 +88,8 @@ def all_features(own: Bits, opp: Bits) -> dict[str, Feature]:
 
 
 def _of_side(pieces: Bits) -> dict[str, Feature]:
-    """What each side has for itself: how many pieces there are on two kinds of squares each, and
-    how many there are at all with how they are spread.
+    """Features of one side: the numbers of its pieces on pairs of kinds of squares, and the number
+    of all its pieces with how they are spread.
     """
     found = {}
     for one, other in zip(_KINDS[::2], _KINDS[1::2], strict=True):

@@ -157,7 +157,7 @@ class Othello(Game):
 
 
 def _safe_along(axis: Direction, board: int, empty: Bits) -> Bits:
-    """The squares at an end of their line along this axis, and those of full lines."""
+    """The squares at an end of their line along this axis, and all squares of full lines."""
     inner = step(board, axis) & step(board, axis.opposite)
     open_lines = fill(empty, board, axis) | fill(empty, board, axis.opposite)
     return (~open_lines | (ALL ^ inner)) & ALL

@@ -1,10 +1,10 @@
-"""Which games there are, and the texts that name them.
+"""The known games, and the texts that name them.
 
-A game is named by its id, "othello", or by where it is written, "my_games:Breakthrough", in either
-case with parameters of its rules or without: "wolf_and_sheep:rules=described,max_plies=none".
+A game is named by its id, "othello", or by its place in Python, "my_games:Breakthrough", with or
+without parameters of its rules: "wolf_and_sheep:rules=described,max_plies=none".
 
-Ids are those of the built-in games, of installed packages, which declare an entry point in the
-group `boardenvs.games`, and of games that a program has registered with `boardenvs.register_game`.
+Ids belong to built-in games, to games of installed packages, which declare an entry point in the
+group `boardenvs.games`, and to games registered with `boardenvs.register_game`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _IN_PYTHON = re.compile(r"(?P<target>[A-Za-z_][\w.]*:[A-Za-z_][\w.]*)(?::(?P<par
 
 
 class _Games(Mapping[str, Factory]):
-    """What makes each game, by id; games of other packages are imported when they are asked for."""
+    """The factory of each game, by id; games of other packages are imported on first use."""
 
     def __init__(self) -> None:
         self._factories: dict[str, Factory | importlib.metadata.EntryPoint] = dict(_BUILT_IN)
@@ -72,7 +72,7 @@ class _Games(Mapping[str, Factory]):
         return len(self._factories)
 
     def add(self, game_id: str, factory: Factory) -> None:
-        """Add a game, or do nothing where it is there already; ValueError where that cannot be."""
+        """Add a game unless it is known already; ValueError for a wrong id or factory."""
         if not isinstance(game_id, str) or not _ID.fullmatch(game_id):
             raise ValueError(
                 f"{quote(game_id)} is not an id of a game: write it in small letters, digits and "
@@ -126,7 +126,7 @@ def _load(point: importlib.metadata.EntryPoint) -> Factory:
 
 
 class _Named(NamedTuple):
-    """What a text names: a factory, the values in the text, and what it calls the factory."""
+    """The factory that a text names, with the values of its parameters."""
 
     name: str
     factory: Factory
@@ -169,10 +169,10 @@ def parse(spec: str) -> Game:
 
 
 def make_from_file(spec: str, **rules: Any) -> Game:
-    """`make` for what stands in a file, which is not to decide what code runs.
+    """`make` for texts from files, which must not decide what code runs.
 
-    "MODULE:NAME" is allowed where MODULE has been imported already and NAME is a Game or a class of
-    games there; else ValueError.
+    "MODULE:NAME" is allowed if MODULE is imported already and NAME is a Game or a class of games
+    in it; else ValueError.
     """
     if imports_code(spec):
         raise ValueError(
@@ -183,14 +183,15 @@ def make_from_file(spec: str, **rules: Any) -> Game:
 
 
 def to_file(game: Game) -> dict[str, Any]:
-    """What `make_from_file` makes the game of: its name as "game", and its "rules"."""
+    """The arguments of `make_from_file` for this game: its name as "game", and its "rules"."""
     name = name_of(game)
     return {"game": name, "rules": {key: getattr(game, key) for key in parameters(name)}}
 
 
 def check_same_rules(game: Game, own: Game, what: str, why: str) -> None:
-    """ValueError where a game has other rules than `own`, for which something was learnt: `what`
-    it is and does, such as "the policy plays", and `why` it is for no others.
+    """ValueError if a game has other rules than `own`, for which something was learnt.
+
+    The message begins with `what`, such as "the policy plays", and ends with `why`.
     """
     if game is not own and not game.has_rules_of(own):
         raise ValueError(f"{what} {spec_of(own)}, not {spec_of(game)}: {why}")
@@ -212,8 +213,8 @@ def _is_known_game(target: str) -> bool:
 
 
 def spec_of(game: Game) -> str:
-    """The text that `parse` makes this game of: its id, or the place of its class where it is not
-    registered, and the parameters that are not left as they are.
+    """The text from which `parse` makes this game: its name, and the parameters that differ from
+    their defaults.
     """
     name = name_of(game)
     values = {k: getattr(game, k) for k, v in defaults(name).items() if getattr(game, k) != v}
@@ -221,7 +222,7 @@ def spec_of(game: Game) -> str:
 
 
 def name_of(game: Game) -> str:
-    """The game's text without parameters: its id or, where that is not registered, the place of its
+    """The game's text without parameters: its id or, if that is not registered, the place of its
     class, "my_games:Breakthrough".
     """
     if game.id in GAMES and type(make(game.id)) is type(game):
@@ -282,7 +283,7 @@ def _parameters(factory: Factory, hidden: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _checked(factory: Factory, values: dict[str, Any], name: str) -> Game:
-    """What the factory makes; ValueError where it raises anything, or that is no game."""
+    """The game that the factory makes; ValueError if it raises, or makes something else."""
     try:
         with naming_errors(name, _package(factory)):
             made: object = factory(**values)

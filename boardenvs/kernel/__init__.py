@@ -1,14 +1,13 @@
 """One source of rules, several speeds.
 
-A rule is a plain function on *words*: unsigned 64-bit values, one a board. `operations` is the
-table of what can be done with them, `flow` has choices, loops and tables, and `wide` sets of more
-than 64 squares; such a function runs directly on Python ints and on uint64 arrays. `trace` runs it
-once on symbols and records a straight-line program; `python_writer` writes that program as Python
-for one board, `numpy_writer` as NumPy calls on preallocated buffers for a batch, `numba_writer` for
-both as machine code: `simd` are its words, `rows` its loop over a batch, `threads` share large
-ones. `jax_writer` makes a function of JAX of it, on `jax_words`. `layout` says how words lie in
-arrays, `generated` runs what is written, and `backend` chooses between NumPy and Numba. `python -m
-boardenvs.kernel GAME RULE` shows it.
+A rule is a plain function on *words*: unsigned 64-bit values, one per board. `operations` is the
+table of operations on words, `flow` has choices, loops and tables, and `wide` sets of more than 64
+squares; a rule runs directly on Python ints and on uint64 arrays. `trace` runs it once on symbols
+and records a straight-line program. `python_writer` writes the program as Python for one board,
+`numpy_writer` as NumPy calls on preallocated buffers for a batch, and `numba_writer` as machine
+code for both: `simd` has its words, `rows` the loop over a batch, `threads` divides large batches.
+`jax_writer` writes a JAX function on `jax_words`. `layout` says how words lie in arrays,
+`generated` runs generated source, and `backend` chooses between NumPy and Numba.
 """
 
 from boardenvs.kernel.backend import Kernel, get_backend, set_backend

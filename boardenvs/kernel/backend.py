@@ -30,8 +30,8 @@ _chosen: Backend | None = None
 def set_backend(name: str | None) -> None:
     """Compile rules with "numpy" or "numba" from now on; None goes back to the default.
 
-    The default is $BOARDENVS_BACKEND, else "numba" where it is installed, else "numpy". Results
-    are the same. ValueError for another name, ImportError where numba is asked for and missing.
+    The default is $BOARDENVS_BACKEND, else "numba" if installed, else "numpy". Results are the
+    same. ValueError for another name, ImportError if Numba is not installed.
 
     ```python
     import boardenvs
@@ -45,12 +45,12 @@ def set_backend(name: str | None) -> None:
 
 
 def get_backend() -> Backend:
-    """The backend in use; raises as `set_backend` does where $BOARDENVS_BACKEND is wrong.
+    """The backend in use; raises like `set_backend` if $BOARDENVS_BACKEND is wrong.
 
     ```python
     import boardenvs
 
-    print(boardenvs.kernel.get_backend())  # "numba" where it is installed, else "numpy"
+    print(boardenvs.kernel.get_backend())  # "numba" if it is installed, else "numpy"
     ```
     """
     global _chosen
@@ -62,9 +62,9 @@ def get_backend() -> Backend:
 
 @contextmanager
 def no_compiling() -> Iterator[None]:
-    """Rules by NumPy, for work that is over before Numba has compiled them.
+    """Use NumPy within a `with`, for work that ends before Numba would have compiled the rules.
 
-    $BOARDENVS_BACKEND, where it is set, has the last word.
+    $BOARDENVS_BACKEND, if it is set, takes precedence.
     """
     if os.environ.get(VARIABLE):
         yield
@@ -88,11 +88,11 @@ def check_backend(name: str, what: str = "backend") -> Backend:
 
 
 class Kernel:
-    """A rule function on words, compiled on first use by the backend in use then.
+    """A rule as a function of words, compiled by the current backend when it is first called.
 
-    `function` takes words and returns one or a sequence of them. `inputs` and `outputs` say how
-    they lie in the arrays of a batch, see `Layout`; a number is so many arrays (B,), one a word,
-    and such are the outputs where nothing is said.
+    `function` takes words and returns one word or a sequence of words. `inputs` and `outputs` say
+    how the words lie in the arrays of a batch, see `Layout`; a number n stands for n arrays (B,),
+    one per word, which is also the default of `outputs`.
     """
 
     def __init__(

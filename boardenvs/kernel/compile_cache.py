@@ -1,15 +1,14 @@
 """Numba's `njit` with a cache of machine code that is verified before it is run.
 
-A file holds the SHA-256 digest of the rest and what Numba makes of a function for one signature. It
-is named by a digest of all that the machine code depends on: the whole source that the function
-stands in, its name, the types of its arguments, the processor, and the versions of Python, Numba
-and of this format. It is read only where nobody else could have written it (`utils.cache`). What is
-damaged is made anew, with one line said; in a folder that cannot be written to nothing is kept.
+A file holds one compiled function for one signature, and the SHA-256 digest of its content. Its
+name is a digest of everything that the machine code depends on: the whole source of the function,
+its name, the types of its arguments, the processor, and the versions of Python, Numba and of this
+format. A file is only read if no other user could have written it (`utils.cache`). A damaged file
+is compiled again, with one warning; nothing is stored in a folder that cannot be written to.
 
-It takes two private classes of Numba, `_Cache` and `CompileResultCacheImpl`, and stands before the
-`compile` of its functions: what is public, `njit(cache=True)`, runs whatever lies in its folder,
-knows a file by its time alone, keeps nothing of functions that stand in no file, and has processes
-that start together compile the same.
+This uses two private classes of Numba, `_Cache` and `CompileResultCacheImpl`. Numba's public
+`njit(cache=True)` would run whatever lies in its folder, identifies a file by its time only, does
+not cache functions without a file, and lets processes that start together compile the same code.
 """
 
 from __future__ import annotations
@@ -121,7 +120,7 @@ class MachineCode(_Cache):
         return str(cache_folder())
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """What was compiled for these types; None where that is not there, or not to be trusted."""
+        """The function compiled for these types; None if it is not stored or cannot be trusted."""
         target_context.refresh()
         path = self.path(sig, target_context.codegen())
         content = _read(path)
@@ -176,7 +175,7 @@ def _described(kind: Any) -> Any:
 
 
 def _read(path: Path) -> bytes | None:
-    """What is kept in a file that is whole and that nobody else could have written."""
+    """The content of a file that is complete and that no other user could have written."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:

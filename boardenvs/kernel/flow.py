@@ -1,4 +1,4 @@
-"""What rules say of words beyond the operations on them: choices, loops and tables."""
+"""Choices, loops and tables for rules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from boardenvs.kernel.wide import Wide, join, split
 
 
 def spread(flag: Bits, squares: int = ALL) -> Bits:
-    """All the squares where the flag is 1, none where it is 0; by default 64 ones."""
+    """The squares if the flag is 1, and 0 if it is 0; by default 64 ones."""
     if isinstance(flag, int):
         return -flag & squares
     return join([0 - flag & part for part in split(squares, -(-squares.bit_length() // 64) or 1)])
@@ -50,12 +50,11 @@ def guard(x: Bits, function: Callable[..., Bits], *args: Bits) -> Bits:
 
 
 def repeat(function: Callable[..., Bits], value: Bits, *args: Bits) -> Bits:
-    """What `value` becomes by `value = function(value, *args)` until that changes nothing: squares
-    that grow along others, as groups do. It must end within 256 rounds, the squares of the largest
-    board: ValueError on ints where it does not; compiled, it stops there.
+    """Repeat `value = function(value, *args)` until nothing changes, as groups of squares grow.
 
-    A batch goes on until it has ended in all rows of which a part is computed together. `function`
-    must not close over words.
+    It must end within 256 rounds, the number of squares of the largest board: ValueError on ints if
+    it does not; compiled code stops there. A batch repeats until all rows that are computed
+    together have ended. `function` must not close over words.
     """
     symbols = [word for x in (value, *args) for word in _words(x) if hasattr(word, "repeat")]
     if symbols:

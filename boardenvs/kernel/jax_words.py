@@ -137,7 +137,7 @@ def when(condition: Any, function: Callable[..., Any], *args: Any) -> Any:
 
 
 def repeat(function: Callable[..., Any], words: Sequence[Any], count: int) -> list[Any]:
-    """What the first `count` words become by the function of all, until they stay."""
+    """Replace the first `count` words by the function of all, until they no longer change."""
     kind = words_in_use()
     rest = words[count:]
 
@@ -159,9 +159,9 @@ def repeat(function: Callable[..., Any], words: Sequence[Any], count: int) -> li
 def apart(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, kept from being merged with what uses its results.
 
-    XLA on the CPU merges cheap operations with what follows, and would compute the rules anew for
-    every byte of the masks and planes that are made of their words. It leaves a function alone that
-    is marked as one not to be inlined; elsewhere a barrier does the same.
+    XLA on the CPU merges cheap operations into their users, and would compute the rules again for
+    every byte of masks and planes. It does not inline a function that is marked so; on other
+    devices a barrier has the same effect.
     """
     call = jax.jit(function)
 

@@ -11,8 +11,8 @@ from boardenvs.kernel.generated import run_source
 from boardenvs.kernel.trace import Node, Program
 from boardenvs.kernel.word_functions import WordFunctions
 
-# Programs of more operations than LONG are cut into pieces of so many. XLA on the CPU computes what
-# is cheap anew for every result that needs it: chess, 2,700 operations with 180 results, is not
+# Programs of more operations than LONG are cut into pieces of LONG. XLA on the CPU computes cheap
+# operations again for every result that needs it: chess, 2,700 operations with 180 results, is not
 # compiled in minutes as one piece, and Go is a third as fast.
 LONG, PIECE = 1000, 200
 
@@ -35,10 +35,10 @@ def compile_jax(
     program: Program, name: str, words: Any, pieces: bool = False
 ) -> Callable[..., tuple[Any, ...]]:
     """A function that JAX can trace, of `program.num_inputs` stored words or small numbers; it
-    returns a tuple of stored words. `words` is the kind that `jax_words.words_in_use` says. In
-    `pieces`, each of so many operations is kept `apart` from what uses its results.
+    returns a tuple of stored words. `words` is the kind that `jax_words.words_in_use` returns. With
+    `pieces`, a long program is cut into pieces, each kept `apart` from the users of its results.
     """
-    from boardenvs.kernel.jax_words import apart, repeat, when  # JAX is imported where it is used
+    from boardenvs.kernel.jax_words import apart, repeat, when  # JAX is optional
 
     if pieces:
         size = PIECE if len(program.steps()) > LONG else LONG
@@ -71,7 +71,7 @@ def compile_jax(
 
 
 def cut(program: Program, size: int) -> list[Piece]:
-    """The program in pieces of so many operations, to be run one after the other."""
+    """The program cut into pieces of at most LONG operations, to be run in order."""
     steps, parts = program.steps(), []
     while steps:
         end = size

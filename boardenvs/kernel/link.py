@@ -23,9 +23,9 @@ from boardenvs.kernel.backend import Kernel, get_backend
 Array = np.ndarray[Any, np.dtype[Any]]
 _Modules = list[tuple[ModuleType, list[ast.stmt]]]  # each with its statements
 
-# Loops make no arrays, so Numba need not count references to them (`_nrt`): to count those of the
+# Loops make no arrays, so Numba need not count references to them (`_nrt`): to count them for the
 # arrays in a tuple would take a fifth of the time. What only loops call needs no wrapper for Python
-# or C, each of which takes as long to compile as a short function.
+# or C, and each conversion takes as long to compile as a short function.
 _OPTIONS = "nogil=True, error_model='numpy', _nrt=False"
 _NO_WRAPPERS = "no_cpython_wrapper=True, no_cfunc_wrapper=True"
 _INNER = f"@njit({_OPTIONS}, {_NO_WRAPPERS})"
@@ -51,12 +51,11 @@ def link(
 ) -> SimpleNamespace:
     """The entries of a module, compiled with these rules by the backend in use.
 
-    What it imports by name is compiled with it, module by module, but for what `loops` declares:
-    `rules` and `constants` give that. The value of a constant, which is declared as a function
-    without arguments, is written in place of its calls. Entries are the functions marked with
-    `loops.entry`, which Python may call. `parts` are functions of other modules that stand for
-    functions of these names, which only declare them. ValueError where two modules define the same
-    name.
+    Functions that the module imports by name are compiled with it, module by module. `rules` and
+    `constants` define the names that `loops` only declares. A constant is declared as a function
+    without arguments; its value replaces the calls. Entries are the functions marked with
+    `loops.entry`, which Python may call. `parts` define functions that a module only declares, by
+    name. ValueError if two modules define the same name.
     """
     chosen = dict(parts or {})
     modules = _modules(*(sys.modules[part.__module__] for part in chosen.values()), entry)
@@ -151,7 +150,7 @@ def _native_constant(name: str, value: int) -> str:
 
 
 def _reading_and_writing(constants: Mapping[str, int], decorator: str) -> str:
-    """What reads and writes a position's words, and those of its legal actions."""
+    """The functions that read and write the words of a position and of its legal actions."""
     counts = {"words": constants["word_count"], "legal": constants["legal_words"]}
     return "".join(
         f"""
@@ -168,7 +167,7 @@ def write_{name}(array, start, words):
 
 
 def _modules(*entries: ModuleType) -> list[ModuleType]:
-    """These and those that they import functions or constants from, each after what it uses."""
+    """The modules and their dependencies, topologically sorted."""
     found: dict[str, ModuleType] = {}
 
     def visit(module: ModuleType) -> None:
@@ -203,7 +202,7 @@ def _is_linked(statement: ast.ImportFrom) -> bool:
 
 
 def _check_names(modules: list[ModuleType]) -> None:
-    """All modules become one: a name defined twice would silently be that of the later module."""
+    """ValueError if a name is defined twice: the later definition would silently win."""
     owners: dict[str, str] = {}
     for module in modules:
         for name in sorted(_defined(module)):
@@ -225,9 +224,9 @@ def _defined(module: ModuleType) -> set[str]:
 
 
 def _statements(module: ModuleType) -> list[ast.stmt]:
-    """What a module says, without annotations and without imports of what is linked.
+    """The statements of a module, without annotations and without imports of linked modules.
 
-    Its classes are imported from it: the ones that Python passes are the ones that loops know.
+    Its classes are imported, so that loops and their callers use the same ones.
     """
     statements: list[ast.stmt] = []
     for statement in ast.parse(inspect.getsource(module)).body:

@@ -1,8 +1,8 @@
-"""What loops over rules are written in, beside plain Python.
+"""The vocabulary of loops over rules: functions that mean the same in Python and in machine code.
 
 A module of loops imports these names to be read and checked as ordinary Python; `link` compiles it
-together with the rules of one game, which give the functions declared at the end. It is written in
-what Python and Numba understand alike, so that it runs on Python ints and as machine code:
+together with the rules of one game, which define the functions declared at the end. It uses only
+what Python and Numba both understand, so that it runs on Python ints and as machine code:
 
 - a word is made with `word(x)`, a signed number with `number(x)`; the two are never mixed;
 - a constant word is ZERO, ONE or `word(3)`; words are compared, shifted and combined with words;
@@ -66,8 +66,9 @@ def trailing_zeros(x: Word) -> Word:
 
 
 def add_words(array: Array, target: Word, first: Word, second: Word, count: Word) -> None:
-    """Make the words that begin at `target` the sums of those of two other places, modulo 2**64,
-    in whole groups. The target may be one of these places itself; else they do not overlap.
+    """Write to `target` the sums of the words at `first` and `second`, modulo 2**64.
+
+    `count` is a multiple of GROUP. The target may be `first` or `second`, but not overlap them.
     """
     for k in range(count):
         array[target + k] = wrap(array[first + k] + array[second + k])
@@ -76,8 +77,9 @@ def add_words(array: Array, target: Word, first: Word, second: Word, count: Word
 def sum_weights(
     weights: Array, start: Word, array: Array, numbers: Word, offsets: Word, count: Word
 ) -> int:
-    """The sum of the weights that the numbers choose, four of 16 bits in each of so many words.
-    Each counts from `start` and from its own offset. In whole groups of words.
+    """The sum of the weights chosen by numbers of 16 bits, four in each of `count` words.
+
+    Each is an index from `start` plus its own offset. `count` is a multiple of GROUP.
     """
     total = 0
     for k in range(4 * count):
@@ -122,19 +124,17 @@ def sample(*words: Word) -> tuple[Word]:
 
 
 def points(*given: Word) -> tuple[Word, Word]:
-    """Of words and to_move: what decides the game, own and opposing."""
+    """The points of the side to move and of the other side, given words and to_move."""
     raise NotImplementedError
 
 
 def evaluate(*given: Word) -> tuple[Word, Word]:
-    """The values of words, to_move and ply by the game's heuristic, own and opposing."""
+    """The heuristic's values for the side to move and the other, given words, to_move and ply."""
     raise NotImplementedError
 
 
 def features(*given: Word) -> tuple[Word, ...]:
-    """The numbers of the game's features, of which there are `feature_count`; of words, to_move and
-    ply.
-    """
+    """The `feature_count` features of the game, given words, to_move and ply."""
     raise NotImplementedError
 
 
@@ -144,14 +144,12 @@ def feature_count() -> int:
 
 
 def changed(*given: Word) -> tuple[Word, ...]:
-    """Of the words of two positions the squares that do not hold the same in both, in the words of
-    a board.
-    """
+    """The squares whose content differs between two positions, given the words of both."""
     raise NotImplementedError
 
 
 def digit(*given: Word) -> tuple[Word]:
-    """Of words and a square what is there: 0, or the number of its kind, from 1."""
+    """The kind of piece on a square, from 1, or 0 if it is empty, given words and the square."""
     raise NotImplementedError
 
 

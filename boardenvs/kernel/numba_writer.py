@@ -30,7 +30,7 @@ from boardenvs.kernel.rows import each_row, one_row, popcount, trailing_zeros
 from boardenvs.kernel.flow import Table
 
 '''
-# What machine code depends on beside the generated source that it is made of.
+# The machine code depends on these too, not only on the generated source.
 _MADE_BY = (
     *(
         "simd.py",
@@ -38,7 +38,7 @@ _MADE_BY = (
         "word_functions.py",
         "trace.py",
         "operations.py",
-    ),  # whose operators are those of SIMD words
+    ),  # they have the operators of SIMD words
 )
 
 
@@ -67,8 +67,8 @@ def compile_numba(program: Program, name: str) -> Callable[..., tuple[int, ...]]
 def compile_parts(
     program: Program, name: str, words: int
 ) -> Callable[..., tuple[tuple[int, ...], Array]]:
-    """A function of `program.num_inputs` ints that returns a tuple of so many outputs, and the bits
-    of the others as bytes of 0 and 1, lowest first, (64 * others,) int8.
+    """A function of `program.num_inputs` ints that returns a tuple of the first outputs, and the
+    bits of the other ones as bytes of 0 and 1, lowest first, (64 * others,) int8.
     """
     writer = _Writer()
     writer.one(program, name, words, ["seen"])
@@ -109,8 +109,8 @@ class _Writer(WordFunctions):
     """Writes the source of programs."""
 
     def one(self, program: Program, name: str, outputs: int, arrays: Sequence[str] = ()) -> None:
-        """Add a function of words that returns so many outputs; an array after the words gets the
-        bits of the others.
+        """Add a function of words that returns the first outputs; an array after the words gets
+        the bits of the others.
         """
         words = numbered("i", program.num_inputs)
         kinds = ", ".join([*["uint64"] * len(words), *["types.int8[::1]"] * len(arrays)])

@@ -26,12 +26,12 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class NumpyProgram:
-    """A program traced with target "batch". Call it with inputs and outputs, to write, which hold
-    the words as the layout says; by default arrays (B,), one a word.
+    """A program traced with target "batch", called with input arrays and output arrays to fill.
 
-    Inputs are unsigned, of any width. Outputs may be of any integer or boolean dtype, those of
-    bytes of one with eight bits, and must not overlap the inputs; inputs and outputs (B,) may be
-    strided. `source` is what it runs, its sub-programs first.
+    The layout says how they hold the words; by default there is one array (B,) per word. Inputs are
+    unsigned, of any width. Outputs may have any integer or boolean dtype (8 bits for bytes) and
+    must not overlap the inputs; arrays (B,) may be strided. `source` is the code, sub-programs
+    first.
     """
 
     def __init__(self, program: Program, name: str, layout: Layout | None = None) -> None:
@@ -69,7 +69,7 @@ class NumpyProgram:
             )
 
     def _buffers(self, rows: int) -> list[Array]:
-        """Work space of this thread for so many rows; the last two sizes are kept."""
+        """The buffers of this thread for `rows` rows; the last two sizes are kept."""
         kept: dict[int, list[Array]] | None = getattr(self._local, "kept", None)
         if kept is None:
             kept = self._local.kept = {}
@@ -224,7 +224,7 @@ class _Writer:
                 return f"i{node.extra}"
             case "repeat":
                 return f"r{index}"
-            case "const":  # a 0-d array: a Python int would be converted anew in every call
+            case "const":  # a 0-d array: a Python int would be converted in every call
                 return self._constants.setdefault(node.extra, f"c{len(self._constants)}")
             case _:
                 return f"b{self._buffer_of[index]}"
@@ -266,8 +266,8 @@ def _unpacked(prefix: str, count: int, source: str) -> list[str]:
 
 
 def _narrow_inputs(program: Program) -> list[int]:
-    """The inputs that may be narrower than words and must not be: those that index a Table, and
-    those of an operation without a wider operand, whose result depends on its width.
+    """The inputs that must be widened to words: indices of a Table, and operands of an operation
+    whose result depends on their width if none of them is wider.
     """
     found: set[int] = set()
     for i in program.steps():

@@ -25,7 +25,7 @@ ROUNDS = 256  # of a loop of a rule: no board has more squares that could be add
 
 
 class Operand(NamedTuple):
-    """What is known of an operand while a rule is traced."""
+    """An operand while a rule is traced."""
 
     bits: int  # those that may be set; of a constant, those that are
     value: int | None = None  # of a constant
@@ -52,7 +52,7 @@ class Operation:
 
     name: str
     operands: int = 2
-    # On Python ints in [0, 2**64), exact modulo 2**64; where it is Python's own operator `method`,
+    # On Python ints in [0, 2**64), exact modulo 2**64; if it is Python's own operator `method`,
     # `jax_words` calls it on arrays too.
     ints: Callable[..., int]
     numpy: Callable[..., Any]  # on uint64 arrays, which may be given an array to write as last one

@@ -128,8 +128,8 @@ class _Group:
 
 
 class _Column:
-    """An array of Numba's: where its elements lie and how they are to be read. `width` is that of
-    `each_row`.
+    """One of Numba's arrays: where its elements lie and how they are read. See `each_row` for
+    `width`.
     """
 
     def __init__(self, context: Any, builder: Any, kind: Any, value: Any, width: int = 1) -> None:

@@ -84,8 +84,9 @@ Function: TypeAlias = Callable[..., Sequence[Operand]]
 
 
 def when(condition: SimdWord, function: Function, *args: Operand) -> SimdWord:
-    """The function's one result where the condition is not 0, else 0. Nothing is computed where it
-    is 0 in all lanes.
+    """The function's one result where the condition is not 0, else 0.
+
+    Nothing is computed if the condition is 0 in all lanes.
     """
     builder, kind = condition.builder, condition.value.type
     nothing = splat(kind, 0)
@@ -108,9 +109,9 @@ def when(condition: SimdWord, function: Function, *args: Operand) -> SimdWord:
 
 
 def repeat(function: Function, words: Sequence[Operand], count: int) -> list[SimdWord]:
-    """What the first `count` words become by the function of all, until none changes in any lane.
+    """Replace the first `count` words by the function of all, until none changes in any lane.
 
-    What has come to its end in a lane stays as it is while others go on.
+    A lane that has ended no longer changes while others go on.
     """
     first = next(x for x in words if isinstance(x, SimdWord))
     builder, kind = first.builder, first.value.type
@@ -145,7 +146,7 @@ def _in_some_lane(builder: Any, flags: Any) -> Any:
 
 
 def call(function: Function, builder: Any, values: Sequence[Any], kind: Any) -> list[Any]:
-    """What the function makes of LLVM's values, which have the type `kind`."""
+    """Apply the function to values of LLVM of the type `kind`."""
     return [in_lanes(x, kind) for x in function(*(SimdWord(builder, value) for value in values))]
 
 
@@ -161,7 +162,7 @@ def splat(kind: Any, number: int) -> Any:
 
 
 def vector(lanes: int) -> Any:
-    """LLVM's type of so many words."""
+    """LLVM's type for `lanes` words."""
     return ir.VectorType(WORD, lanes)
 
 

@@ -26,11 +26,11 @@ _chosen: int | None = None
 
 
 def set_num_threads(number: int | None) -> None:
-    """Play compiled batches of 16,384 boards and more with so many threads from now on; None goes
-    back to the default, $BOARDENVS_THREADS or else 1.
+    """Use this number of threads for compiled batches of 16,384 boards and more.
 
-    Results do not depend on it. Other batches, and those of the backend "numpy", are played by one
-    thread. ValueError for anything but a whole number from 1 to 1024.
+    None restores the default, $BOARDENVS_THREADS or else 1. Results do not depend on it. Smaller
+    batches, and all batches of the backend "numpy", use one thread. ValueError for anything except
+    a whole number from 1 to 1024.
 
     ```python
     import boardenvs
@@ -82,7 +82,7 @@ def run_in_parts(run: Callable[..., None], arrays: Sequence[Array], rows: int) -
     try:
         _run_all(run, arrays, parts)
     finally:  # after an error too no thread goes on with the arrays
-        # Those that have not begun by now, on a busy machine, would find nothing left.
+        # Threads that have not started by now, on a busy machine, would find nothing to do.
         errors = [other.exception() for other in others if not other.cancel()]
     for error in errors:
         if error is not None:

@@ -1,14 +1,14 @@
-"""Tracing: a rule is run once on symbols, which write down what is done with them.
+"""Tracing: a rule is run once on symbols, which record the operations.
 
-The result is a straight-line program of word operations: those of the table in `operations`, and
-seven that are no plain functions of words:
+The result is a straight-line program of word operations: the table in `operations`, and seven more
+that are not plain functions of words:
 
-    input          a word that the program is given; `extra` is its number
+    input          an input of the program; `extra` is its number
     const          `extra`
     lookup i       element i of the Table `extra`
     when c, a...   the program `extra` on a..., where c is not 0, else 0
     fill s, t      the squares of t in line with s, by steps of `extra`; see `bitboard.fill`
-    repeat v, a    what the words v become by the program `extra` on v and a, until they stay
+    repeat v, a    the words v, replaced by the program `extra` on v and a until they do not change
     part r         word `extra` of a `repeat`
 """
 
@@ -49,7 +49,7 @@ class Program:
     _known: dict[Node, int] = field(default_factory=dict, repr=False)
 
     def apply(self, name: str, *operands: Word | int) -> Word:
-        """The word of an operation of the table, or its first operand where that is the result."""
+        """Record an operation of the table; returns its word, or an operand equal to it."""
         row, first = OPERATIONS[name], operands[0]
         if row.is_first is not None and isinstance(first, Word):
             known = [
@@ -113,7 +113,7 @@ class Program:
         return [i for i, n in enumerate(self.nodes) if alive[i] and n.op not in ("input", "const")]
 
     def size(self) -> int:
-        """The number of operations, those of sub-programs included."""
+        """The number of operations, including sub-programs."""
         nodes = [self.nodes[i] for i in self.steps()]
         inner: int = sum(n.extra.size() for n in nodes if isinstance(n.extra, Program))
         return len(nodes) + inner
@@ -157,7 +157,7 @@ class Program:
 
 
 def _constant(value: int) -> int:
-    """A number as a word, negative ones modulo 2**64; ValueError where it has more than 64 bits."""
+    """A number as a word, modulo 2**64 if negative; ValueError if it has more than 64 bits."""
     number = operator.index(value)
     if not -(1 << 64) <= number <= ALL:
         raise ValueError(
@@ -211,7 +211,7 @@ class Word:
     __hash__ = None  # type: ignore[assignment]
 
     def apply(self, name: str, *operands: Word | int) -> Word:
-        """The word of an operation of the table on operands of which this one is one."""
+        """The word of an operation of the table; this word is one of the operands."""
         return self.program.apply(name, *operands)
 
     def lookup(self, table: Table) -> Word:

@@ -25,7 +25,7 @@ class Wide:
         self.words = tuple(words)
 
     def apply(self, name: str, *operands: Any) -> Any:
-        """An operation on operands of which this is one; TypeError where there is none."""
+        """An operation with this as an operand; TypeError if there is no such operation."""
         if name in ("nonzero", "popcount"):
             return _SUMS[name](self.words)
         if name in ("shl", "shr"):
@@ -73,7 +73,7 @@ _SUMS: dict[str, Callable[[Sequence[Bits]], Bits]] = {
     "nonzero": lambda words: nonzero(reduce(operator.or_, words)),
     "popcount": lambda words: reduce(operator.add, map(popcount, words)),
 }
-# What carries from a word to the next: of a sum where it is below a summand, of a difference where
+# Carry to the next word: a sum carries if it is below a summand, a difference if
 # what is taken is more than there is.
 _CARRYING: dict[str, tuple[Callable[..., Bits], Callable[..., Bits]]] = {
     "add": (operator.add, lambda a, b, result: less(result, b)),
@@ -113,7 +113,7 @@ def join(words: Sequence[Bits]) -> Bits:
 
 
 def pack(values: Sequence[Bits], sizes: Sequence[int]) -> list[Bits]:
-    """Values of so many bits each, one after the other, in words."""
+    """Pack values of these numbers of bits into words, one after the other."""
     words: list[list[Bits]] = [[] for _ in range(-(-sum(sizes) // 64))]
     start = 0
     for value, size in zip(values, sizes, strict=True):

@@ -1,8 +1,8 @@
-"""Writes traced programs as functions of Python on words of any kind that has Python's operators.
+"""Writes traced programs as Python functions on any kind of words that has Python's operators.
 
-What the words are decides what becomes of a function: `simd` writes down machine code for Numba,
-`jax_words` record a program of JAX; both are an `OperatorWord`. Such source names `Table`, and
-`when` and `repeat`, which each kind has.
+The kind of word decides what a function does: words of `simd` write machine code for Numba, and
+`jax_words` record a program of JAX; both are an `OperatorWord`. The source uses the names `Table`,
+`when` and `repeat`, which each kind defines.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class OperatorWord(ABC):
 
     @abstractmethod
     def apply(self, name: str, *operands: Any) -> Any:
-        """The word of an operation; the operands are words, of which this is one, and ints."""
+        """The word of an operation; the operands are ints and words, this one among them."""
 
     def __lt__(self, other: Any) -> Any:
         return self.apply("less", self, other)
