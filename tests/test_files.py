@@ -1,4 +1,4 @@
-"""Files that are whole or not there: every writer, whatever goes wrong while it writes."""
+"""Files are written whole or not at all, and folders keep what others put there."""
 
 from __future__ import annotations
 
@@ -8,70 +8,48 @@ import os
 import resource
 import signal
 import stat
-import tempfile
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from test_policy import random_policy
-from variants import make, random_line
+from variants import make, random_record
 
 from boardenvs import records
 from boardenvs.agents.policy_file import save_policy
-from boardenvs.arena import make_settings
+from boardenvs.arena import make_settings, run_tournament, tournament, write_results
 from boardenvs.arena.tournament import Journal
-from boardenvs.game.session import GameSession
-from boardenvs.play import GameStore
-from boardenvs.records import make_record
 from boardenvs.utils.files import (
+    append_lines,
     check_folder,
     check_writable,
     one_process_at_a_time,
     replacing,
+    whole_lines,
     write_atomically,
+    written,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*fork")
+pytestmark = [pytest.mark.filterwarnings("ignore:.*fork"), pytest.mark.usefixtures("in_python")]
 OTHELLO = make("othello")
 ROOM = 64  # bytes that a full disk still takes
+TOURNAMENT = make_settings(["random", "greedy"], ["reversi"], pairs=1)
+FORK = multiprocessing.get_context("fork")
 
-
-# ---- every writer --------------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------
 
 
 def save_some(path: Path) -> None:
-    """Records of whole games, as every format can hold them."""
-    played = [make_record(OTHELLO, random_line(OTHELLO, seed, 200)[1]) for seed in range(3)]
-    records.save(path, played)
+    records.save(path, [random_record(OTHELLO, seed) for seed in range(3)])
 
 
-def keep_a_game(path: Path) -> None:
-    session = GameSession(OTHELLO)
-    for action in random_line(OTHELLO, 3, 30)[1]:
-        session.play(action)
-    GameStore(path).keep(session)
-
-
-def save_tree(path: Path) -> None:
-    th = pytest.importorskip("torch")
-    from training.checkpoint import save_checkpoint
-
-    save_checkpoint(path.parent, 7, {"weights": th.ones(999)})
-
-
-SETTINGS = make_settings(["random", "greedy"], ["reversi"], pairs=1).to_json()
 WRITERS: dict[str, Callable[[Path], object]] = {
-    **dict.fromkeys(("games.jsonl", "games.jsonl.gz", "games.wtb", "games.txt"), save_some),
-    "play.jsonl": keep_a_game,
+    **dict.fromkeys(("games.jsonl.gz", "games.wtb", "games.txt"), save_some),
     "policy.npz": partial(save_policy, random_policy(OTHELLO)),
-    "journal.jsonl": partial(Journal.create, settings=SETTINGS),
-    "000000000007.ckpt": save_tree,
-    "bytes": partial(write_atomically, content=bytes(999)),
+    "journal.jsonl": partial(Journal.create, settings=TOURNAMENT.to_json()),
 }
 
 
@@ -79,69 +57,33 @@ def full_disk() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (ROOM, ROOM))
 
 
-def replace_sync(by: Callable[[int], object]) -> None:
-    vars(os)["fsync"] = by
-
-
 def power_that_goes() -> None:
-    """When everything has been written, and before it is known to be on the disk."""
-    replace_sync(lambda number: os.kill(os.getpid(), signal.SIGKILL))
-
-
-def no_permission() -> None:
-    def refuse(number: int) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    replace_sync(refuse)
-
-
-def in_a_child(fault: Callable[[], None], write: Callable[[Path], object], path: Path) -> None:
-    """Write in a process where it goes wrong so; raises what that raises."""
-    fork = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(1, mp_context=fork, initializer=fault) as pool:
-        pool.submit(write, path).result()
+    """Ends the process when everything is written, but not yet surely on the disk."""
+    vars(os)["fsync"] = lambda number: os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.mark.parametrize("name", WRITERS)
 @pytest.mark.parametrize(
-    ("fault", "error", "message"),
-    [
-        (full_disk, OSError, "File too large"),
-        (no_permission, PermissionError, "Permission denied"),
-        (power_that_goes, BrokenProcessPool, ""),
-    ],
+    ("fault", "error"), [(full_disk, OSError), (power_that_goes, BrokenProcessPool)]
 )
-def test_a_write_that_goes_wrong_leaves_what_was_there(
-    in_python: None,
-    tmp_path: Path,
-    name: str,
-    fault: Callable[[], None],
-    error: type[Exception],
-    message: str,
+def test_a_write_that_fails_leaves_the_old_content(
+    tmp_path: Path, name: str, fault: Callable[[], None], error: type[Exception]
 ) -> None:
     path, write = tmp_path / name, WRITERS[name]
     write(path)
     before = path.read_bytes()
     assert len(before) > ROOM
-    with pytest.raises(error) as caught:
-        in_a_child(fault, write, path)
-    if message:
-        assert message in str(caught.value)
+    with (
+        ProcessPoolExecutor(1, mp_context=FORK, initializer=fault) as pool,
+        pytest.raises(error) as caught,
+    ):
+        pool.submit(write, path).result()
+    if error is OSError:
+        assert "File too large" in str(caught.value)
         assert str(path) in str(caught.value)
         assert ".tmp" not in str(caught.value)
         assert list(tmp_path.iterdir()) == [path]
     assert path.read_bytes() == before
-    write(path)  # and removes what the killed one left
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_an_error_of_another_file_names_that(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="other") as caught, replacing(tmp_path / "file"):
-        (tmp_path / "other").read_bytes()
-    assert caught.value.filename == str(tmp_path / "other")
-
-
-# ---- several writers -----------------------------------------------------------------------------
 
 
 def test_threads_may_write_the_same_file(tmp_path: Path) -> None:
@@ -155,94 +97,43 @@ def test_threads_may_write_the_same_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-class Holder:
-    """Another process that has something until it is told to end, and then does a last thing."""
-
-    def __init__(
-        self, has: Callable[[], AbstractContextManager[Any]], then: Callable[[Any], object]
-    ) -> None:
-        fork = multiprocessing.get_context("fork")
-        has_it, may_end = fork.Event(), fork.Event()
-
-        def work() -> None:
-            with has() as thing:
-                has_it.set()
-                may_end.wait()
-                then(thing)
-
-        self.has_it, self.may_end = has_it, may_end
-        self.process = fork.Process(target=work, daemon=True)
-        self.process.start()
-
-    def end(self) -> None:
-        assert self.has_it.wait(60)
-        self.may_end.set()
-        self.process.join()
+def count(folder: Path) -> None:
+    """Add to a number 50 times, in a way that loses some without a lock."""
+    for _ in range(50):
+        with one_process_at_a_time(folder / "lock"):
+            number = folder / "number"
+            write_atomically(number, str(int(number.read_text()) + 1).encode())
 
 
-def test_what_another_process_is_writing_stays(tmp_path: Path) -> None:
-    path, notes = tmp_path / "file[1]", tmp_path / "file[1].notes.old.tmp"
-    notes.write_text("not ours")
-    other = Holder(lambda: replacing(path), lambda file: file.write(b"its own"))
-    assert other.has_it.wait(60)
-    write_atomically(path, b"ours")
-    assert path.read_bytes() == b"ours"
-    other.end()
-    assert path.read_bytes() == b"its own"
-    assert sorted(tmp_path.iterdir()) == [path, notes]
+def test_one_process_at_a_time_has_a_lock(tmp_path: Path) -> None:
+    (tmp_path / "number").write_text("0")
+    workers = [FORK.Process(target=count, args=(tmp_path,)) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert (tmp_path / "number").read_text() == "150"
 
 
-def test_processes_have_a_file_one_after_another(tmp_path: Path) -> None:
-    """The second waits for the first; the third comes when the first has removed the file."""
-    lock, log = tmp_path / "lock", tmp_path / "log"
-
-    def start(name: str) -> Holder:
-        def note(_: object) -> None:
-            with log.open("a") as file:
-                file.write(name)
-
-        return Holder(lambda: one_process_at_a_time(lock), note)
-
-    first = start("1")
-    assert first.has_it.wait(60)
-    second = start("2")
-    assert not second.has_it.wait(0.2)
-    first.end()
-    assert second.has_it.wait(60)
-    third = start("3")
-    assert not third.has_it.wait(0.2)
-    second.end()
-    third.end()
-    assert log.read_text() == "123"
-    assert not lock.exists()
+def test_nobody_waits_if_there_can_be_no_lock() -> None:
+    entered = False
+    with one_process_at_a_time(Path("/proc/lock")):
+        entered = True
+    assert entered
 
 
-# ---- what is no plain file -----------------------------------------------------------------------
-
-
-def test_devices_pipes_links_and_modes_stay(tmp_path: Path) -> None:
+def test_devices_links_and_modes_stay(tmp_path: Path) -> None:
     before = os.stat("/dev/null")
     write_atomically(Path("/dev/null"), b"gone")
     assert os.stat("/dev/null").st_ino == before.st_ino
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    with ThreadPoolExecutor(1) as reader:
-        read = reader.submit(pipe.read_bytes)
-        write_atomically(pipe, b"through")
-        assert read.result() == b"through"
     (tmp_path / "folder").mkdir()
     file, link = tmp_path / "folder" / "file", tmp_path / "link"
     link.symlink_to(file)
-    for content in (b"new", b"newer"):  # also where it leads to nothing yet
+    for content in (b"new", b"newer"):  # also if the link leads to nothing yet
         write_atomically(link, content, mode=0o600)
         assert link.is_symlink()
         assert file.read_bytes() == content
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
-
-
-# ---- one after another ---------------------------------------------------------------------------
-
-# ---- before there is something to write ----------------------------------------------------------
 
 
 def test_errors_name_the_path_that_was_asked_for(tmp_path: Path) -> None:
@@ -255,7 +146,6 @@ def test_errors_name_the_path_that_was_asked_for(tmp_path: Path) -> None:
         with pytest.raises(IsADirectoryError):
             write(tmp_path)
     check_writable(file)
-    check_writable(Path("/dev/null"))
     check_folder(missing)
     assert list(tmp_path.iterdir()) == []
     file.touch()
@@ -263,21 +153,55 @@ def test_errors_name_the_path_that_was_asked_for(tmp_path: Path) -> None:
         check_folder(file / "a")
 
 
-def as_nobody() -> None:
-    if os.geteuid() == 0:
-        os.setuid(12345)
+def test_lines_are_appended_whole(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(b"one\ntwo\nhal")  # of a killed writer
+    assert whole_lines(path) == [b"one", b"two"]
+    append_lines(path, [b"three"])
+    assert path.read_bytes() == b"one\ntwo\nthree\n"
 
 
-def test_what_belongs_to_others_is_not_to_be_written() -> None:
-    """Though nothing would be found wrong until the work is done and written."""
-    with tempfile.TemporaryDirectory() as parent:  # all folders above it are to be walked through
-        folder = Path(parent) / "closed"
-        folder.mkdir()
-        os.mkfifo(folder / "pipe", 0o400)
-        folder.chmod(0o555)
-        Path(parent).chmod(0o755)
-        checks = {"new/folder": check_folder, "file": check_writable, "pipe": check_writable}
-        for name, check in checks.items():
-            with pytest.raises(PermissionError, match=str(folder / name)):
-                in_a_child(as_nobody, check, folder / name)
-        folder.chmod(0o755)
+# ---- folders -------------------------------------------------------------------------------------
+
+
+def play(path: Path, overwrite: bool = False) -> None:
+    write_results(run_tournament(TOURNAMENT, path, overwrite=overwrite, workers=0), path)
+
+
+def put(path: Path, content: str = "mine") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+    return path
+
+
+def test_a_tournament_removes_what_it_wrote_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that is full at the start, or at a new start, is no dead end."""
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = tmp_path / "arena"
+    stale = put(path / "journal.jsonl.123.456.tmp")  # of a killed writer
+    play(path)
+    ours = {p for p in path.rglob("*") if p.is_file()} - {stale}
+    assert ours <= set(written(path, tournament.WRITTEN))
+    theirs = {put(path / name) for name in ("thesis.tex", "reversi/photo.png", "notes.1.2.tmp")}
+    put(path / "report.md.123.456.tmp")
+    with monkeypatch.context() as patch:
+        patch.setattr(tournament, "write_atomically", full)
+        with pytest.raises(OSError, match="No space left"):
+            play(path, overwrite=True)
+    play(path, overwrite=True)  # it is still known to be a tournament
+    run_tournament(TOURNAMENT, path, resume=True, workers=0)
+    assert {p for p in path.rglob("*") if p.is_file()} == ours | theirs
+    assert all(p.read_text() == "mine" for p in theirs)
+
+
+@pytest.mark.parametrize("content", ["my diary\n", "{}\n", "", '{"format": 1}\n', "\0"])
+def test_the_files_of_others_are_not_replaced(tmp_path: Path, content: str) -> None:
+    kept = [put(tmp_path / "journal.jsonl", content), put(tmp_path / "results.json")]
+    with pytest.raises(ValueError, match=r"its journal\.jsonl is of no tournament"):
+        play(tmp_path, overwrite=True)
+    assert [path.read_text() for path in kept] == [content, "mine"]

@@ -1,9 +1,10 @@
-"""Records keep what was played in every format, and the rules catch what was not."""
+"""Records keep what was played in every format; the rules find what is wrong with them."""
 
 from __future__ import annotations
 
 import gzip
 import json
+import math
 import re
 import struct
 from dataclasses import replace
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 from registered import Capitals, FewestDiscs
+from three_in_a_row import ThreeInARow
 from variants import SHARED, VARIANTS, make, random_line, random_record
 
 import boardenvs
@@ -23,6 +25,7 @@ from boardenvs.records import (
     EnvRecorder,
     Record,
     check,
+    formats,
     load,
     make_record,
     record_match,
@@ -31,7 +34,7 @@ from boardenvs.records import (
 )
 from boardenvs.records.jsonl import write_record
 from boardenvs.records.moves import parse_moves, write_moves
-from boardenvs.records.record import names, parse_names
+from boardenvs.records.record import names
 from boardenvs.records.wthor import read_wthor, write_wthor
 
 WTHOR = SHARED / "records" / "wthor"
@@ -144,12 +147,6 @@ def test_json_is_for_people() -> None:
     )
 
 
-def test_a_move_to_another_square_than_the_rules_say() -> None:
-    assert parse_names(LINES, ["b1-b3"]) == parse_names(LINES, ["b1-n"])
-    with pytest.raises(ValueError, match="action 1 is written b1-b5, but that piece goes b1-b3"):
-        parse_names(LINES, ["b1-b5"])
-
-
 # ---- plain moves -------------------------------------------------------------------------------
 
 
@@ -248,14 +245,6 @@ def test_a_game_cut_off_keeps_its_score(tmp_path: Path) -> None:
         save(tmp_path / "again.wtb", [replace(record, info={})])
 
 
-def test_an_illegal_move_is_kept_and_found(tmp_path: Path) -> None:
-    path = tmp_path / "games.wtb"
-    path.write_bytes(wthor_file("f5d6", "f5f5c3", WIPEOUT))
-    records = load(path)
-    assert [verdict.ending for verdict in check(records)] == ["cut off", "illegal", "finished"]
-    assert len(records[1].actions) == 3
-
-
 @pytest.mark.parametrize("game", [make("othello_holes"), FewestDiscs()])
 def test_wthor_holds_othello_alone(tmp_path: Path, game: Game) -> None:
     with pytest.raises(ValueError, match=f"game 1 is {game.id}: WTHOR holds Othello alone"):
@@ -284,25 +273,57 @@ def test_tournament_games(tmp_path: Path) -> None:
 
 # ---- formats -----------------------------------------------------------------------------------
 
+GOOD = {"version": 1, "game": "othello", "goal": {"black": 100, "red": 0}, "actions": "d3"}
+LINE = json.dumps(GOOD)
+
+
+def line(**change: Any) -> str:
+    return json.dumps({**GOOD, **change})
+
+
+WRONG_LINES = [
+    ("nonsense", "this is not JSON"),
+    ("[" * 100_000, "this is not JSON: recursion limit"),
+    (LINE.replace("100", "1e999"), "this is not JSON: Out of range"),
+    (LINE.replace("100", "NaN"), "this is not JSON"),
+    (line(info={"who": "\ud800"}), "this is not JSON"),
+    (line(version=2), "version is 2: it must be less than or equal to 1"),
+    (line(game="otello"), "Did you mean 'othello'"),
+    (line(game="python" * 99 + ":x"), "a file does not import"),
+    (line(game="sys:exit"), "which a file does not import or call"),
+    (line(actions="f4 z9"), "z9"),
+    (line(goal={"black": 100}), "it must have a value for each of"),
+    (line(goal={"black": "100", "red": 0}), r"goal\.black is '100': it must be a valid"),
+    (line(start="8/8 black"), "it must have 8"),
+    (line(action="f4"), "Did you mean 'actions'"),
+    ("3", "a record is 3: it must be a JSON object"),
+    ("{}", "version is missing"),
+    (line(info="x" * 100_000), "info is 'xxx.*it must be a JSON object"),
+    (line(actions="x" * 100_000), "xxx"),
+    ("x" * (1 << 21), "has more than 1048576 characters"),
+]
+
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("games.wtb", b"short", "5 bytes are no WTHOR file"),
-        ("games.wtb", wthor_file(WIPEOUT)[:-1], "83 bytes: a WTHOR file of 1 games has 84"),
         ("games.wtb", wthor_file(WIPEOUT, count=2), "84 bytes: a WTHOR file of 2 games has 152"),
-        ("games.wtb", wthor_file(WIPEOUT, size=10), "board size 10"),
         ("games.wtb", wthor_file("f5d6", "f5d9"), "game 2: move 94 is not a square"),
         ("games.txt", b"f5d6\nf5x6\n", r"games\.txt, line 2: 'x6'"),
         ("games.txt", b"b1-b3\n", "line 1: 'b1-b3' moves a piece"),
-        ("games.jsonl", b"\n\nnonsense\n", r"games\.jsonl, line 3: this is not JSON"),
         ("games.jsonl.gz", gzip.compress(b"\n" * 99, mtime=0)[:-9], r"\.gz is damaged after"),
+        *(("games.jsonl", f"{LINE}\n{text}\n".encode(), f"jsonl, line 2.*{message}")
+          for text, message in WRONG_LINES),
     ],
-)
+)  # fmt: skip
 def test_files_that_are_wrong(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=message) as caught:
         load(tmp_path / name)
+    assert str(caught.value).startswith(f"{tmp_path / name}")
+    assert len(str(caught.value)) < 500 + len(str(tmp_path))
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz", ".wtb", ".txt"])
@@ -311,6 +332,45 @@ def test_a_file_without_an_ending_is_known_by_what_is_in_it(tmp_path: Path, endi
     save(tmp_path / f"games{ending}", records)
     bare = (tmp_path / f"games{ending}").rename(tmp_path / "bare")
     assert [r.actions for r in load(bare)] == [r.actions for r in records]
+
+
+@pytest.mark.parametrize("info", [{"x": math.nan}, {"x": "\ud800"}, {"x": object()}])
+def test_what_cannot_be_read_is_not_written(info: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    path.write_text("before")
+    with pytest.raises(ValueError, match="cannot be written as JSON"):
+        save(path, [Record(OTHELLO, (19,), info=info)])
+    assert path.read_text() == "before"
+
+
+MANY = 2_500
+ENDLESS = {  # files of a few kB with this many games
+    "games.jsonl.gz": gzip.compress(f"{LINE}\n".encode() * MANY),
+    "games.txt": b"f5\n" * MANY,
+    "games.wtb": struct.pack("<4BIHH4B", 20, 1, 1, 1, MANY, 0, 2000, 8, 0, 0, 0)
+    + bytes([0] * 8 + [56] + [0] * 59) * MANY,
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_a_file_of_too_many_games_is_refused_before_they_fill_the_memory(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(ENDLESS[name])
+    monkeypatch.setattr(formats, "MAX_MEMORY", 1 << 20)
+    with pytest.raises(ValueError, match=r"games.* may take more than 1 MiB of memory") as told:
+        load(path)
+    assert str(told.value).startswith(str(path))
+    monkeypatch.undo()
+    assert len(load(path)) == MANY
+
+
+def test_records_of_a_game_that_is_registered_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    save(path, [Record(ThreeInARow(), (0, 1))])
+    assert "three_in_a_row:ThreeInARow" in path.read_text()
+    assert load(path) == [Record(ThreeInARow(), (0, 1))]
 
 
 # ---- recorders ---------------------------------------------------------------------------------

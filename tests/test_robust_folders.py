@@ -1,4 +1,4 @@
-"""Folders of runs and tournaments: no dead ends, and nothing of others is removed."""
+"""Folders of runs: no dead ends, nothing of others is removed, and damage is found."""
 
 from __future__ import annotations
 
@@ -10,33 +10,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch as th
-from same import same
 
-from boardenvs.arena import make_settings, run_tournament, tournament, write_results
-from boardenvs.utils.files import written
 from training import folder
 from training.checkpoint import (
     CheckpointError,
     load_newest,
     save_checkpoint,
-    to_arrays,
-    to_tensors,
 )
 from training.config import Config
-from training.folder import RunError, find_checkpoint, make_folder
+from training.folder import RunError, make_folder
 
 CONFIG = Config(name="tiny", game="reversi", steps=10)
-TOURNAMENT = make_settings(["random", "greedy"], ["reversi"], pairs=1)
 
 
 pytestmark = pytest.mark.usefixtures("in_python")
-
-
-def play(path: Path, overwrite: bool = False) -> None:
-    write_results(run_tournament(TOURNAMENT, path, overwrite=overwrite, workers=0), path)
 
 
 def on_a_full_disk(patch: pytest.MonkeyPatch, module: Any, work: Callable[[], None]) -> None:
@@ -104,24 +93,10 @@ def saved(value: Any) -> bytes:
     return buffer.getvalue()
 
 
-def test_the_last_two_checkpoints_are_kept_with_arrays_of_every_type(tmp_path: Path) -> None:
-    content = {
-        "words": np.array([1, 2**64 - 1], np.uint64),
-        "nested": ({"flags": np.array([True])}, [np.array([1], np.int8), 3, "x", None, 2**100]),
-    }
-    paths = [save_checkpoint(tmp_path, steps, to_tensors(content)) for steps in (1, 20, 300)]
-    assert sorted(tmp_path.iterdir()) == paths[1:]
-    assert same(to_arrays(load_newest(tmp_path)[1]), content)
-
-
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "cut": lambda data: data[:-10],
     "flip": lambda data: data[:-30] + bytes([data[-30] ^ 1]) + data[-29:],
-    "empty": lambda data: b"",
-    "foreign": lambda data: b"PK" + data,
-    "list": lambda data: with_digest(saved([1, 2])),
     "code": lambda data: with_digest(saved(Path("x"))),
-    "no torch": lambda data: with_digest(b"no torch file"),
 }
 
 
@@ -134,81 +109,9 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_it_taken(
     path, content, (problem,) = load_newest(tmp_path)
     assert (path, content) == (older, {"steps": 1})
     assert str(newer) in problem
-    assert "weights_only" not in problem
-    assert "\n" not in problem
     older.unlink()
     with pytest.raises(CheckpointError, match=newer.name):
         load_newest(tmp_path)
     newer.unlink()
     with pytest.raises(CheckpointError, match="no checkpoint in"):
         load_newest(tmp_path)
-
-
-def test_a_checkpoint_of_something_else_is_passed_over(tmp_path: Path) -> None:
-    run, restored = tmp_path / "run", list[int]()
-
-    def restore(content: dict[str, Any]) -> list[str]:
-        restored.append(content["steps"])
-        return ["restored with a warning"]
-
-    make_folder(run, CONFIG, overwrite=False)
-    config = CONFIG.model_dump(mode="json")
-    older = save_checkpoint(run / "checkpoints", 1, {"config": config, "steps": 1})
-    newer = save_checkpoint(run / "checkpoints", 2, {"config": config})
-    stale = put(run / "checkpoints" / "000000000003.ckpt.123.456.tmp")  # of a kill
-    theirs = put(run / "checkpoints" / "notes.1.2.tmp")
-    found, warnings = find_checkpoint(run, CONFIG, restore)
-    assert found
-    assert restored == [1]
-    assert (stale.exists(), theirs.exists()) == (False, True)
-    assert str(newer) in warnings[0]
-    assert "KeyError: 'steps'" in warnings[0]
-    assert warnings[1:] == ["restored with a warning"]
-    for path in (older, newer):
-        path.write_bytes(with_digest(saved({"config": "none"})))
-    with pytest.raises(CheckpointError, match="no checkpoint can be used"):
-        find_checkpoint(run, CONFIG, restore)
-
-
-# ---- tournaments ---------------------------------------------------------------------------------
-
-
-def test_a_tournament_removes_what_it_wrote_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A full disk where it begins, or begins anew, is no dead end."""
-    path = tmp_path / "arena"
-    on_a_full_disk(monkeypatch, tournament, lambda: play(path))
-    stale = put(path / "journal.jsonl.123.456.tmp")  # of a kill
-    play(path)
-    assert not stale.exists()
-    ours = {p for p in path.rglob("*") if p.is_file()}
-    assert ours == set(written(path, tournament.WRITTEN))
-    theirs = {put(path / name) for name in ("thesis.tex", "reversi/photo.png", "notes.1.2.tmp")}
-    for name in ("journal.jsonl", "report.md", "reversi/ratings.svg"):
-        put(path / f"{name}.123.456.tmp")
-    run_tournament(TOURNAMENT, path, resume=True, workers=0)
-    assert {p for p in path.rglob("*") if p.is_file()} == ours | theirs
-    put(path / "othello" / "heatmap.svg")
-    on_a_full_disk(monkeypatch, tournament, lambda: play(path, overwrite=True))
-    play(path, overwrite=True)  # it is still known to be a tournament
-    assert {p for p in path.rglob("*") if p.is_file()} == ours | theirs
-    assert all(p.read_text() == "mine" for p in theirs)
-
-
-@pytest.mark.parametrize(
-    "content",
-    ["my diary\n", "name: x\n", "{}\n", "[1, 2]", "", '{"format": 1}\n', "\0", "[" * 100_000],
-)
-def test_what_others_keep_under_our_names_is_not_replaced(tmp_path: Path, content: str) -> None:
-    run, arena = tmp_path / "run", tmp_path / "arena"
-    kept = [
-        *(put(run / "config.yaml", content), put(run / "result.json")),
-        *(put(arena / "journal.jsonl", content), put(arena / "results.json")),
-    ]
-    before = [path.read_bytes() for path in kept]
-    with pytest.raises(RunError, match=r"its config\.yaml has no settings of a run"):
-        make_folder(run, CONFIG, overwrite=True)
-    with pytest.raises(ValueError, match=r"its journal\.jsonl is of no tournament"):
-        play(arena, overwrite=True)
-    assert [path.read_bytes() for path in kept] == before

@@ -13,11 +13,11 @@ it holds, which is bounded.
 from __future__ import annotations
 
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.npyio import NpzFile
 
 from boardenvs import games
 from boardenvs.agents.policy import Layer, Policy, layer_shapes
@@ -62,7 +62,7 @@ def load_policy(path: Path | str) -> Policy:
     """The policy in a file of `save_policy`; PolicyFileError, which says why, if there is none."""
     path = Path(path)
     with _KIND.open(path) as archive:
-        if "policy.pth" in archive.namelist():
+        if "policy.pth" in archive.files:
             raise PolicyFileError(f"{shown(path)} is a model of Stable-Baselines3: {_EXPORT}")
         about = read_json(archive, "metadata")
         if not isinstance(about, dict) or not {"format", "hidden"} <= about.keys():
@@ -114,7 +114,7 @@ def readable_shapes(game: Game, hidden: Any) -> dict[str, tuple[int, int]]:
     return shapes
 
 
-def _read_layer(archive: zipfile.ZipFile, layer: str, shape: tuple[int, int]) -> Layer:
+def _read_layer(archive: NpzFile, layer: str, shape: tuple[int, int]) -> Layer:
     """The weights and biases of a layer, each of the shape that it must have."""
     found = []
     for name, wanted in ((f"weight_{layer}", shape), (f"bias_{layer}", shape[1:])):

@@ -12,12 +12,12 @@ than the tables that it says it holds, which is bounded.
 from __future__ import annotations
 
 import json
-import zipfile
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.npyio import NpzFile
 
 from boardenvs import games
 from boardenvs.board.bitboard import EIGHT, Board, parse_square, square_name
@@ -73,7 +73,7 @@ def load_evaluation(path: Path | str) -> Evaluation:
         return _assemble(about, archive, path)
 
 
-def _assemble(about: dict[str, Any], archive: zipfile.ZipFile, path: Path) -> Evaluation:
+def _assemble(about: dict[str, Any], archive: NpzFile, path: Path) -> Evaluation:
     """The evaluation; EvaluationFileError where the parts are whole but do not fit together."""
     with _KIND.fitting(path):
         game = games.make_from_file(about["game"], **about["rules"])
@@ -100,7 +100,7 @@ def _assemble(about: dict[str, Any], archive: zipfile.ZipFile, path: Path) -> Ev
         )
 
 
-def _table(archive: zipfile.ZipFile, name: str, shape: tuple[int, int]) -> Int16Array:
+def _table(archive: NpzFile, name: str, shape: tuple[int, int]) -> Int16Array:
     return read_array(archive, name, shape, ("int16",)).astype(np.int16)
 
 

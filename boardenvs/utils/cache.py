@@ -1,14 +1,12 @@
-"""The folder for what can be made again: compiled rules and exact solutions.
+"""The folder for what can be computed again: compiled rules and exact solutions.
 
-What lies there is executed, so a folder or file counts only where nobody but this user, or root,
-could have written it.
+Its files are executed, so a folder or file is used only if nobody but this user, or root, can have
+written it.
 """
 
 from __future__ import annotations
 
-import atexit
 import os
-import shutil
 import stat
 import tempfile
 import warnings
@@ -19,28 +17,33 @@ VARIABLE = "BOARDENVS_CACHE"
 
 
 def cache_folder() -> Path:
-    """`$BOARDENVS_CACHE`, or `boardenvs` in the user's cache folder; a new folder of this process,
-    removed at its end, where there is none, or others could have written to it.
+    """Return `$BOARDENVS_CACHE`, or `boardenvs` in the user's cache folder.
 
-    The folder exists. It may be read-only, as in a container's image: then nothing is added to it.
+    If there is none, or others can write to it, this is a temporary folder of this process. The
+    folder exists; it may be read-only, as in a container's image: then nothing is added to it.
     """
-    return _usable(_wanted())
+    given, base = os.environ.get(VARIABLE), os.environ.get("XDG_CACHE_HOME")
+    try:
+        default = (Path(base) if base else Path.home() / ".cache") / "boardenvs"
+    except RuntimeError:  # neither HOME nor an entry in the list of users
+        default = None
+    return _usable(Path(given).absolute() if given else default)
 
 
 def is_trusted(path: Path) -> bool:
-    """Whether nobody but this user, or root, owns the file or folder or may write to it."""
+    """Whether only this user, or root, owns the file or folder and may write to it."""
     try:
         status = path.stat()
     except OSError:
         return False
-    if not hasattr(os, "geteuid"):  # Windows: folders of a user are theirs by default
+    if not hasattr(os, "geteuid"):  # Windows: a user's folders are private by default
         return True
     others = stat.S_IWGRP | stat.S_IWOTH
     return status.st_uid in (os.geteuid(), 0) and not status.st_mode & others
 
 
 def is_private(path: Path) -> bool:
-    """Whether it is a file of this user's, no link, that nobody else may read or write."""
+    """Whether it is a regular file, no link, that only this user may read or write."""
     try:
         status = path.lstat()
     except OSError:
@@ -52,28 +55,13 @@ def is_private(path: Path) -> bool:
 
 
 @lru_cache(maxsize=1)
+def _temporary() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="boardenvs_")
+
+
 def private_folder() -> Path:
-    """A new folder of this process, which is removed at its end."""
-    folder = Path(tempfile.mkdtemp(prefix="boardenvs_"))
-    atexit.register(_remove, folder, os.getpid())
-    return folder
-
-
-def _remove(folder: Path, owner: int) -> None:
-    if os.getpid() == owner:  # not in a process that was forked off
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _wanted() -> Path | None:
-    """Where the user wants the cache; None where nothing says it."""
-    given = os.environ.get(VARIABLE)
-    if given:
-        return Path(given).absolute()
-    base = os.environ.get("XDG_CACHE_HOME")
-    try:
-        return (Path(base) if base else Path.home() / ".cache") / "boardenvs"
-    except RuntimeError:  # neither HOME nor an entry in the list of users
-        return None
+    """Return a temporary folder of this process, which is removed when it ends."""
+    return Path(_temporary().name)
 
 
 @lru_cache(maxsize=8)

@@ -1,8 +1,7 @@
-"""JSON and YAML of others, read without harm; all that is wrong with them is a ValueError."""
+"""JSON and YAML that others wrote, read safely: whatever is wrong with them is a ValueError."""
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 from functools import lru_cache
@@ -15,17 +14,16 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MAX_DEPTH = 64  # of lists and objects in one another
-_MOST_VALUES = 10_000  # of YAML; a name of another part (an alias) counts as that
-_MOST_DIGITS = 100
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_MOST_VALUES = 10_000  # of YAML; an alias counts as all that it stands for
+_MOST_TEXT = 1 << 18  # characters of YAML
+_LARGE = re.compile(r"[eE]\+?\d{3}|\d{309}")  # what may be a number that is too large
 
 
 def decode(kind: type[T], value: Any, whole: str) -> T:
-    """A value of JSON or YAML as this kind of value, such as a model of pydantic's; `whole` is what
-    errors call all of it, "a record".
+    """Return a value of JSON or YAML as this type, such as a pydantic model.
 
-    ValueError, in one line, names the first part that does not fit, what it is and what is right.
+    whole: how errors call the value, such as "a record". ValueError, in one line, names the first
+    part that does not fit, what it is and what would be right.
     """
     from pydantic import ValidationError
 
@@ -55,75 +53,44 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 def parse_json(text: str) -> Any:
-    """The value of a text, which can be written as JSON again.
+    """Return the value of a JSON text, which can be written as JSON again.
 
-    ValueError where it is not JSON, and for what JSON texts cannot hold or should not: NaN,
-    infinite and endless numbers, halves of characters (lone surrogates), and more than `MAX_DEPTH`
-    lists and objects in one another.
+    ValueError if it is not JSON, or holds NaN, infinite or endless numbers, lone surrogates, or
+    values nested more than 200 deep.
     """
+    from pydantic_core import from_json
+
     try:
-        value = json.loads(text, parse_constant=_number, parse_float=_number, parse_int=_whole)
-        if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
-            raise RecursionError
-        if _SURROGATE.search(text):
-            json.dumps(value, ensure_ascii=False).encode()
-    except RecursionError:
-        raise ValueError(f"more than {MAX_DEPTH} lists and objects are in one another") from None
-    except json.JSONDecodeError as error:
-        raise ValueError(f"this is not JSON: {error}") from None
-    except UnicodeEncodeError as error:
-        half = ascii(error.object[error.start])
-        raise ValueError(f"{half} is half of a character: a text cannot be written so") from None
+        value = from_json(text.encode(), allow_inf_nan=False)
+        if _LARGE.search(text):
+            json.dumps(value, allow_nan=False)
+    except ValueError as error:
+        raise ValueError(f"this is not JSON: {cut(str(error), 200)}") from None
     return value
-
-
-def _number(text: str) -> float:
-    value = float(text)
-    if not abs(value) < float("inf"):
-        raise ValueError(f"{cut(text)} is not a number of JSON, or too large for one")
-    return value
-
-
-def _whole(text: str) -> int:
-    if len(text) > _MOST_DIGITS:
-        raise ValueError(f"{cut(text)} has more than {_MOST_DIGITS} digits")
-    return int(text)
-
-
-def _depth(value: Any) -> int:
-    inner = value.values() if isinstance(value, dict) else value
-    return 1 + max(map(_depth, inner), default=0) if isinstance(value, dict | list) else 0
 
 
 def parse_yaml(text: str) -> Any:
-    """The value of a YAML text, made of plain values alone; needs PyYAML.
+    """Return the plain value of a YAML text; needs PyYAML.
 
-    ValueError where it is no YAML, or has more than `MAX_DEPTH` lists and groups in one another or
-    10,000 values.
+    ValueError if it is not YAML, or stands for more than 10,000 values.
     """
     import yaml
 
-    depth = 0
+    if len(text) > _MOST_TEXT:
+        raise ValueError(f"there are more than {_MOST_TEXT:,} characters")
     try:
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            depth += isinstance(event, yaml.CollectionStartEvent)
-            depth -= isinstance(event, yaml.CollectionEndEvent)
-            if depth > MAX_DEPTH:  # PyYAML takes seconds for some thousands, then gives up
-                raise ValueError(f"more than {MAX_DEPTH} lists and groups are in one another")
-        if _size(yaml.compose(text, Loader=yaml.SafeLoader), {}) > _MOST_VALUES:
-            raise ValueError(f"there are more than {_MOST_VALUES:,} values")
-        return yaml.safe_load(text)
+        value = yaml.safe_load(text)
+    except RecursionError:
+        raise ValueError("lists and groups are nested too deeply") from None
     except yaml.YAMLError as error:
         raise ValueError(f"this is not YAML: {cut(str(error), 300)}") from None
-
-
-def _size(node: Any, sizes: dict[Any, float]) -> float:
-    """How many values a part of a YAML text stands for: a few names of names can be billions, and
-    one that is a part of itself is endless.
-    """
-    if node not in sizes:
-        sizes[node] = float("inf")
-        parts = node.value if isinstance(getattr(node, "value", None), list) else []
-        flat = itertools.chain(*(part if isinstance(part, tuple) else (part,) for part in parts))
-        sizes[node] = 1 + sum(_size(part, sizes) for part in flat)
-    return sizes[node]
+    # A few aliases of aliases can stand for billions of values, and one can contain itself.
+    waiting, count = [value], 0
+    while waiting:
+        part = waiting.pop()
+        count += 1
+        if isinstance(part, dict | list):
+            waiting += part.values() if isinstance(part, dict) else part
+        if count + len(waiting) > _MOST_VALUES:
+            raise ValueError(f"there are more than {_MOST_VALUES:,} values")
+    return value

@@ -185,5 +185,5 @@ def save_positions(path: Path, positions: Positions) -> None:
 
 def load_positions(path: Path) -> Positions:
     """What `save_positions` wrote; PositionsFileError, which says why, if it is not that."""
-    with _KIND.open(path), np.load(path) as arrays:
+    with _KIND.open(path) as arrays:
         return Positions(*(arrays[name] for name in Positions._fields))
