@@ -1,44 +1,50 @@
-"""Training: settings, checkpoints, resuming, errors, and that it learns."""
+"""Runs of trainers: resumed bit for bit, the best policy kept, files, callbacks, wrong settings."""
 
 from __future__ import annotations
 
 import csv
-import errno
+import io
 import json
 import multiprocessing
 import os
-import shlex
 import signal
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("pydantic")
+
 import torch as th
 import yaml
 from rich.console import Console
 from same import same
 from stable_baselines3.common.callbacks import BaseCallback
 
-from boardenvs.agents import make_agent
+from boardenvs.agents.policy import Policy
+from boardenvs.agents.policy_file import load_policy
 from boardenvs.arena import play_match
-from boardenvs.exams import take_exam
 from boardenvs.games import make
 from boardenvs.kernel import set_backend
 from boardenvs.utils.files import written
-from training import evaluation, exact, ppo, report, trackers
-from training.checkpoint import load_newest
+from training import evaluation, ppo, report
 from training.command import read_settings
-from training.config import Config
 from training.evaluation import Score, SuiteResult
-from training.folder import WRITTEN
-from training.settings import ConfigError
+from training.folder import WRITTEN, CheckpointError, load_newest, make_folder
+from training.gumbel.gumbel_settings import GumbelConfig
+from training.ntuple.ntuple_settings import NTupleConfig
+from training.run import Run
+from training.run_settings import ConfigError, GameSettings, PPOConfig, RunSettings, find_device
+
+CONFIGS = Path(__file__).resolve().parents[1] / "configs"
 
 th.set_num_threads(1)
 pytestmark = pytest.mark.usefixtures("in_python")
 
-# Everything that a run can have in a few updates: boards of all kinds, falling schedules.
+# All kinds of boards, and falling schedules, in a few updates.
 TINY: dict[str, Any] = {
     "game": "othello",
     "steps": 2000,
@@ -47,7 +53,7 @@ TINY: dict[str, Any] = {
         "boards": 16,
         "opening_plies": [0, 20],
         "opponents": {"greedy": 0.25},
-        "pool": {"share": 0.25, "every": 1000, "size": 2, "at_once": 2},
+        "pool": {"share": 0.25, "every": 1000},
     },
     "ppo": {
         "hidden": [32],
@@ -55,52 +61,17 @@ TINY: dict[str, Any] = {
         "batch_size": 256,
         "final_learning_rate": 1e-4,
         "final_entropy_bonus": 0.001,
-        "target_kl": 0.05,
     },
     "evaluation": {"every": 1000, "pairs": 2},
     "report": {"pairs": 2, "opponents": ["random"]},
 }
 
 
-WHOLE = "callbacks={'mine:Kept': {label: whole}}"
-CODE = """
-from training.trackers import Tracker
-
-class Kept(Tracker):
-    instances = []
-
-    def __init__(self, label, stop_after=10**9):
-        super().__init__()
-        self.label, self.stop_after = label, stop_after
-        self.settings, self.metrics, self.files = {}, [], []
-        Kept.instances.append(self)
-
-    def _on_step(self):
-        return self.num_timesteps < self.stop_after
-
-    def begin(self, settings):
-        self.settings = settings
-
-    def show(self, metrics, steps):
-        self.metrics.append({"steps": steps, **metrics})
-
-    def end(self, files):
-        self.files = sorted(file.name for file in files)
-
-def nothing():
-    return None
-"""
-
-
 def prepare(folder: Path, patch: pytest.MonkeyPatch) -> str:
-    """A configuration of a second, in a working directory with a module of callbacks, `mine`;
-    without pictures, which take longer than the training.
-    """
+    """Write a configuration of a second; pictures, which take longer, are left out."""
     patch.chdir(folder)
-    patch.syspath_prepend(str(folder))
-    Path("mine.py").write_text(CODE)
     Path("tiny.yaml").write_text(yaml.safe_dump(TINY))
-    for name in ("learning_curve", "rating_scale", "metrics_over_steps"):
+    for name in ("learning_curve", "metrics_over_steps"):
         patch.setattr(report, name, lambda *_: b"")
     return "tiny.yaml"
 
@@ -116,29 +87,21 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("whole")
     set_backend("numpy")
     with pytest.MonkeyPatch.context() as patch:
-        assert ppo.main([prepare(folder, patch), "--set", WHOLE]) == 0
+        assert ppo.main([prepare(folder, patch)]) == 0
     set_backend(None)
     return folder / "runs" / "tiny"
 
 
-def kept(label: str) -> Any:
-    """The latest of these callbacks that has this label."""
-    import mine  # type: ignore[import-not-found]
-
-    return [made for made in mine.Kept.instances if made.label == label][-1]
-
-
 def end_of(folder: Path) -> list[Any]:
-    """What a run ended with: its last checkpoint, its policy and its report, without times, and
-    without settings, which may change.
-    """
-    content = load_newest(folder / "checkpoints")[1]
-    del content["config"], content["history"]["times"]
-    for row in content["history"]["metrics"] + content["history"]["results"]:
-        for name in ("minutes", "speed/steps_per_second", "speed/playing"):
+    """The last checkpoint, the policy and the report of a run, without times."""
+    content = load_newest(folder / "checkpoints")[0]
+    assert content is not None
+    del content["seconds"]
+    for row in content["metrics"] + content["results"]:
+        for name in ("minutes", "speed/steps_per_second"):
             row.pop(name, None)
-    report = json.loads((folder / "result.json").read_text())["report"]
-    return [content, (folder / "policy.npz").read_bytes(), report]
+    result = json.loads((folder / "result.json").read_text())
+    return [content, (folder / "policy.npz").read_bytes(), result["report"]]
 
 
 def at_call(number: int, function: Callable[..., Any], then: Callable[[], None]) -> Any:
@@ -155,78 +118,35 @@ def at_call(number: int, function: Callable[..., Any], then: Callable[[], None])
     return wrapped
 
 
-# ---- runs --------------------------------------------------------------------------------------
-
-
-def test_openings_are_the_games_own_where_none_are_set(tiny: str) -> None:
-    game, scores = make("wolf_and_sheep"), []
-    low, high = game.opening_plies
-    for plies in ("null", f"[{low}, {high}]", "[0, 1]"):
-        changes = ["game=wolf_and_sheep", f"evaluation.opening_plies={plies}"]
-        config = read_settings(Config, Path(tiny), changes)
-        scores.append(evaluation.play_suite(game, make_agent("greedy"), config.evaluation, 0))
-    assert scores[0] == scores[1] != scores[2]
-
-
 def test_a_run_leaves_all_its_files_and_a_policy_that_loads(tiny: str, finished: Path) -> None:
-    found = {p.name for p in finished.iterdir()}
-    assert found == {
+    assert {p.name for p in finished.iterdir()} == {
         "config.yaml", "result.json", "report.md", "report.html", "metrics.csv", "policy.npz",
-        "best_model.zip", "learning_curve.svg", "ratings.svg", "metrics.svg", "checkpoints", "pool",
+        "best_model.zip", "learning_curve.svg", "metrics.svg", "checkpoints", "pool",
         "tensorboard", "evaluations.csv",
     }  # fmt: skip
     files = {path for path in finished.rglob("*") if path.is_file()}
     assert files == set(written(finished, WRITTEN))  # what --overwrite removes
     result = json.loads((finished / "result.json").read_text())
-    settings = read_settings(Config, Path(tiny), [WHOLE])
-    assert Config.model_validate(result["config"]) == settings
-    assert read_settings(Config, finished / "config.yaml", trust=True) == settings
-    assert result["steps"] == 2048
-    assert [e["steps"] for e in result["evaluations"]] == [0, 1024, 2048]
+    assert read_settings(PPOConfig, finished / "config.yaml") == read_settings(
+        PPOConfig, Path(tiny)
+    )
+    assert [e["steps"] for e in result["evaluations"]] == [512, 1024, 2048]
     worst = [min(s["score"] for s in e["scores"].values()) for e in result["evaluations"]]
     assert min(s["score"] for s in result["best"]["scores"].values()) == max(worst)
-    assert result["report"]["ratings"]["random"]["rating"] == 0
-    assert result["report"]["exact"]["policy"] == {}
+    assert result["report"]["ratings"]["random"][0] == 0
     with (finished / "evaluations.csv").open() as file:
         shown = [(int(r["steps"]), float(r["evaluation/worst"])) for r in csv.DictReader(file)]
-    assert shown == list(zip([0, 1024, 2048], worst, strict=True))
+    assert shown == list(zip([512, 1024, 2048], worst, strict=True))
+    with (finished / "metrics.csv").open() as file:
+        assert {"games/greedy", "games/pool", "train/entropy"} <= next(csv.DictReader(file)).keys()
     # The file holds the policy that was judged.
-    agent = f"policy:{finished / 'policy.npz'},shield=false"
-    marked = take_exam(make("othello"), make_agent(agent))
-    assert result["report"]["exam"]["policy"][-1]["kept"] == marked.total.kept
     for player, more in (("policy", ",shield=false"), ("policy, shielded", "")):
         agent = f"policy:{finished / 'policy.npz'}{more}"
         again = play_match(make("othello"), agent, "random", 2, seed=20_000)
         assert again.score == result["report"]["scores"][player]["random"]["score"]
 
 
-def test_one_role_of_another_game_trains_alone_and_plays(
-    tiny: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(exact, "POSITIONS", 500)
-    monkeypatch.setattr(exact, "MISTAKES", 50)
-    settings = (
-        "game=wolf_and_sheep", "steps=500", "evaluation.opponents=[random]", "report.pairs=2",
-        "self_play.learn=sheep", "self_play.pool.share=0.5", "self_play.opponents={perfect: 0.5}",
-        "self_play.opening_plies=[0, 8]",
-    )  # fmt: skip
-    assert ppo.main([tiny, *(word for item in settings for word in ("--set", item))]) == 0
-    # Its last lines: where the report is, and a command.
-    report_line, play_line = capsys.readouterr().out.splitlines()[-2:]
-    assert Path(report_line.partition(": ")[2]) == Path("runs/tiny/report.html")
-    command = shlex.split(play_line.partition(": ")[2])
-    played = subprocess.run(command, input="quit\n", capture_output=True, text=True, timeout=120)
-    assert (played.returncode, "moves: " in played.stdout) == (0, True)
-    result = play_match(make("wolf_and_sheep"), "policy:runs/tiny/policy.npz", "random", 2)
-    assert not any(faults.forfeits for faults in result.faults)
-    judged = json.loads(Path("runs/tiny/result.json").read_text())["report"]
-    assert "sheep leaks" in judged["exact"]["policy"]
-    assert judged["exam"] == {}  # the exact solution says more
-    metrics = load_newest(Path("runs/tiny/checkpoints"))[1]["history"]["metrics"]
-    assert metrics[0].keys() >= {"games/perfect", "games/pool"}
-
-
-# ---- going on ----------------------------------------------------------------------------------
+# ---- resuming ----------------------------------------------------------------------------------
 
 
 def kill() -> None:
@@ -237,35 +157,29 @@ def interrupt() -> None:
     raise KeyboardInterrupt
 
 
-def full(*_: object) -> None:
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+def fail(*_: object) -> None:
+    raise OSError("the disk is full")
 
 
 def test_a_run_that_is_stopped_again_and_again_ends_like_an_uninterrupted_one(
     tiny: str, finished: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = Path("runs/tiny")
-
-    def saved() -> int:
-        return int(load_newest(folder / "checkpoints")[1]["steps"])
-
-    # Killed after the evaluation of 1024 steps, before the file of an opponent takes its place.
+    # Killed while a file of the second update is written.
     with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", at_call(9, os.fsync, kill))
+        patch.setattr(os, "fsync", at_call(7, os.fsync, kill))
         process = multiprocessing.get_context("fork").Process(target=ppo.main, args=([tiny],))
         process.start()
         process.join()
     assert process.exitcode == -signal.SIGKILL
     assert list(folder.rglob("*.tmp"))
-    assert saved() == 512
     assert not (folder / "result.json").exists()
-    # Interrupted within this evaluation, between two opponents.
+    # Interrupted within an evaluation, between two opponents.
     with monkeypatch.context() as patch:
         patch.setattr(evaluation, "score_of", at_call(2, evaluation.score_of, interrupt))
         assert ppo.main([tiny, "--resume"]) == 130
-    assert saved() == 512
     with monkeypatch.context() as patch:
-        patch.setattr(report, "report_text", full)
+        patch.setattr(report, "evaluate_finally", fail)
         assert ppo.main([tiny, "--resume", "--set", "self_play.threads=2"]) == 1
     assert "python -m training.ppo tiny.yaml --resume" in capsys.readouterr().err
     assert ppo.main([tiny, "--resume"]) == 0
@@ -282,20 +196,122 @@ def test_a_run_is_neither_overwritten_nor_resumed_by_mistake(
     assert ppo.main([tiny]) == 2
     assert "--overwrite replaces it" in capsys.readouterr().err
     free = ["--set", "report.pairs=5", "--set", "self_play.threads=2"]
-    changes = ["--set", "seed=9", "--set", "ppo.clip_range=0.3", *free]
-    assert ppo.main([tiny, "--resume", *changes]) == 2
+    assert (
+        ppo.main([tiny, "--resume", "--set", "seed=9", "--set", "ppo.gae_lambda=0.3", *free]) == 2
+    )
     message = capsys.readouterr().err
     assert "seed was 0 and is 9" in message
-    assert "ppo.clip_range was 0.2 and is 0.3" in message
-    assert "report" not in message, "which may change"
+    assert "ppo.gae_lambda was 0.95 and is 0.3" in message
+    assert "report" not in message
     assert "threads" not in message
-    for path in Path("runs/tiny/checkpoints").iterdir():
-        path.unlink()
-    assert ppo.main([tiny, "--resume"]) == 2
-    assert "runs/tiny/checkpoints is empty, though the run ended" in capsys.readouterr().err
     Path("runs/tiny/config.yaml").unlink()
     assert ppo.main([tiny, "--overwrite"]) == 2
-    assert "not the folder of a run" in capsys.readouterr().err
+    assert "is not replaced" in capsys.readouterr().err
+
+
+def test_a_damaged_checkpoint_is_refused_and_the_one_before_it_used(tiny: str) -> None:
+    assert ppo.main([tiny]) == 0
+    folder = Path("runs/tiny/checkpoints")
+    first, last = sorted(folder.iterdir())
+    last.write_bytes(last.read_bytes()[:-1])
+    content, problems = load_newest(folder)
+    assert content is not None
+    assert content["steps"] == int(first.stem)
+    assert "its digest does not match" in problems[0]
+    first.write_bytes(b"something else")
+    with pytest.raises(CheckpointError, match="not a checkpoint of this version"):
+        load_newest(folder)
+
+
+# ---- what is due between updates ---------------------------------------------------------------
+
+
+class Settings(RunSettings):
+    width: tuple[int, ...] = (2,)
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        return self.width
+
+
+class Counting(Run):
+    """Learns to count: an update is ten steps, and the policy's value is their number."""
+
+    then: Callable[[], object] = staticmethod(lambda: None)  # happens in the update to 70 steps
+
+    def _update(self) -> dict[str, float]:
+        self.steps += 10
+        if self.steps == 70:
+            self.then()
+        return {"train/entropy": 0}
+
+    def _policy(self) -> Policy:
+        sizes = [(int(np.prod(self.game.observation_shape)), 2), (2, self.game.num_actions), (2, 1)]
+        hidden, policy, value = (
+            (np.zeros(size, np.float32), np.full(size[1], self.steps, np.float32)) for size in sizes
+        )
+        return Policy(self.game, (hidden,), policy, value)
+
+    def _snapshot(self) -> dict[str, Any]:
+        return {"counted": self.steps}
+
+    def _restore(self, snapshot: dict[str, Any]) -> list[str]:
+        assert snapshot["counted"] == self.steps
+        return ["counted"]
+
+
+def counting(folder: Path, resume: bool = False, **changes: Any) -> tuple[Counting, str]:
+    """A finished or interrupted run, and what it printed."""
+    panel = {"pairs": 1, "opponents": ["random"], "opening_plies": [0, 2]}
+    fields = {
+        "name": "tiny", "game": "three_in_a_row:ThreeInARow", "steps": 100,
+        "checkpoint_every": 25, "evaluation": {"every": 50, **panel}, **changes,
+    }  # fmt: skip
+    settings, shown = Settings.model_validate(fields), io.StringIO()
+    if not folder.exists():
+        make_folder(folder, settings, overwrite=False)
+    training = Counting(settings, folder)
+    training.train(resume, Console(file=shown, width=200))
+    return training, shown.getvalue()
+
+
+def counted(file: Path) -> list[int]:
+    steps: list[int] = load_policy(file).value_head[1].tolist()
+    return steps
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_the_run_after_the_update_and_it_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(Counting, "then", lambda self: signal.raise_signal(number))
+        stopped, shown = counting(tmp_path / "tiny")
+    assert (stopped.steps, stopped._saved) == (70, 70)
+    assert "50 steps" in shown  # also without a terminal
+    again, shown = counting(tmp_path / "tiny", resume=True)
+    assert "warning: counted" in shown
+    assert [r.steps for r in again.results] == [10, 50, 100]
+    assert [row["steps"] for row in again.metrics] == list(range(10, 110, 10))
+    longer, _ = counting(tmp_path / "tiny", resume=True, steps=130)
+    assert [r.steps for r in longer.results] == [10, 50, 100, 130]
+
+
+def test_the_best_policy_is_kept_whatever_comes_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worth = {10: 0.2, 50: 0.9, 100: 0.5}
+
+    def play_suite(game: Any, player: Any, *_: object) -> dict[str, Score]:
+        score = worth[int(player.policy.value_head[1][0])]
+        return {"random": Score(score=score, low=score, high=score, wins=0, draws=0, losses=0)}
+
+    monkeypatch.setattr(evaluation, "play_suite", play_suite)
+    training, _ = counting(tmp_path / "tiny")
+    assert training.best.steps == 50
+    assert counted(tmp_path / "tiny" / "policy.npz") == [50]
+    again, _ = counting(tmp_path / "tiny", resume=True)
+    assert again._best.value_head[1].tolist() == [50]
 
 
 def test_policies_are_ranked_by_their_worst_score() -> None:
@@ -312,85 +328,127 @@ def test_policies_are_ranked_by_their_worst_score() -> None:
         (result(0.8, leaks=0, keeps=0.7), result(0.9, leaks=0, keeps=0.6)),
     ):
         assert better.rank > worse.rank
-    assert result(0.6, leaks=2, keeps=0.7).worst == 0.7
 
 
-# ---- callbacks ---------------------------------------------------------------------------------
-
-
-def test_a_callback_gets_the_figures_and_files_of_the_run(finished: Path) -> None:
-    told = kept("whole")
-    assert told.settings == yaml.safe_load((finished / "config.yaml").read_text())
-    assert told.files == ["config.yaml", "policy.npz", "report.html", "result.json"]
-    rows = list(csv.DictReader((finished / "metrics.csv").read_text().splitlines()))
-    start, *metrics = told.metrics
-    assert (start["steps"], len(metrics)) == (0, len(rows))
-    for row, figures in zip(rows, metrics, strict=True):
-        assert {name: float(text) for name, text in row.items()}.items() <= figures.items()
-    evaluations = json.loads((finished / "result.json").read_text())["evaluations"]
-    shown = [(f["steps"], f["evaluation/random"]) for f in told.metrics if "evaluation/worst" in f]
-    assert shown == [(e["steps"], e["scores"]["random"]["score"]) for e in evaluations]
-
-
-def test_a_callback_that_returns_false_ends_the_run_with_its_report(tiny: str) -> None:
-    named = "callbacks={'mine:Kept': {label: stopped, stop_after: 300}}"
-    assert ppo.main([tiny, "--set", named]) == 0
-    result = json.loads(Path("runs/tiny/result.json").read_text())
-    assert result["steps"] == 512, "the update in progress is finished"
-    assert "result.json" in kept("stopped").files
-
-
-class Interrupting(BaseCallback):
-    """Sends what Ctrl-C does in the first step."""
+class Stopping(BaseCallback):
+    """Ends the run in its first update: by Ctrl-C, or as SB3's callbacks do."""
 
     ended = False
 
+    def __init__(self, by_signal: bool) -> None:
+        super().__init__()
+        self.by_signal = by_signal
+
     def _on_step(self) -> bool:
-        if self.n_calls == 1:
+        if self.by_signal and self.n_calls == 1:
             os.kill(os.getpid(), signal.SIGINT)
-        return True
+        return self.by_signal
 
     def _on_training_end(self) -> None:
         self.ended = True
 
 
-def test_training_from_python_with_callbacks(tiny: str) -> None:
-    """Those given come beside those of the settings; an interruption is an end that they see."""
-    named = "callbacks={'mine:Kept': {label: python}}"
-    config = read_settings(Config, Path(tiny), [named, "steps=1000"])
-    given, quiet = Interrupting(), Console(quiet=True)
-    assert not ppo.train(config, callbacks=[given], console=quiet)
-    assert given.ended
-    assert kept("python").files == ["config.yaml", "policy.npz"]
-    assert ppo.train(config, resume=True, console=quiet)
-    assert [f["steps"] for f in kept("python").metrics] == [1024]
+def test_callbacks_of_sb3_see_the_run_and_end_it(tiny: str) -> None:
+    config, quiet = read_settings(PPOConfig, Path(tiny)), Console(quiet=True)
+    stopping = Stopping(by_signal=True)
+    assert not ppo.train(config, callbacks=[stopping], console=quiet)
+    assert stopping.ended
+    stopping = Stopping(by_signal=False)
+    assert ppo.train(config, callbacks=[stopping], resume=True, console=quiet)
+    assert stopping.ended
+    assert Path(stopping.logger.get_dir() or "") == Path("runs/tiny")
+    result = json.loads(Path("runs/tiny/result.json").read_text())
+    assert result["steps"] == 1024, "the update in progress is finished"
+
+
+# ---- settings ----------------------------------------------------------------------------------
+
+KINDS: dict[str, type[GameSettings]] = {
+    "": PPOConfig, "gumbel": GumbelConfig, "ntuple": NTupleConfig,
+}  # fmt: skip
+SMALL: dict[str, dict[str, Any]] = {
+    "": {**TINY, "self_play": {"boards": 32, "opponents": {"alphabeta:depth=1": 0.25}}},
+    "gumbel": {
+        "game": "othello",
+        "steps": 512,
+        "self_play": {"boards": 8},
+        "learning": {"hidden": [16], "replay": 512, "batch_size": 32},
+    },
+    "ntuple": {"game": "othello", "tuples": ["a1 b1"], "generations": [{"games": 1}]},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_configurations_that_come_with_the_project_are_valid(kind: str) -> None:
+    for path in sorted((CONFIGS / kind).glob("*.yaml")):
+        read_settings(KINDS[kind], path)
 
 
 @pytest.mark.parametrize(
-    ("callbacks", "message"),
+    ("kind", "override", "message"),
     [
-        ({"mine:Keep": {}}, "unknown name in mine 'Keep'. Did you mean 'Kept'"),
-        ({"nowhere:Kept": {}}, "cannot import 'nowhere'"),
-        ({"mine": {}}, "'mine' names nothing in Python: write MODULE:NAME"),
-        ({"mine:CODE": {}}, "unknown name in mine 'CODE'"),
-        ({"mine:__name__": {}}, "it must be a class of callbacks, or a function"),
-        ({"mine:Kept": {}}, r"missing a required argument: 'label': it takes \(label, stop_after"),
-        ({"mine:Kept": {"lable": 1}}, "it takes"),
-        (["mine:Kept"], "valid dictionary"),
+        ("", "ppo.learning_rat=1", "ppo.learning_rat: unknown.*Did you mean 'learning_rat"),
+        ("", "game=otello", "game is 'otello': unknown game 'otello'. Did you mean 'othello'"),
+        ("", "rules={hole: 3}", "unknown parameter of othello 'hole'. Did you mean 'holes'"),
+        ("", "steps=many", "steps is 'many': .*valid integer"),
+        ("", "ppo.gae_lambda=1.5", "ppo.gae_lambda is 1.5: .*less than or equal to 1"),
+        ("", f"steps={10**400}", "steps is 1000.*0000: .*less than or equal to 1000000000000000"),
+        ("", "ppo.learning_rate=.inf", "ppo.learning_rate is inf: .*finite"),
+        ("", "self_play.opening_plies=[9, 3]", r"opening_plies is \[9, 3\]: .*range"),
+        ("", "evaluation.opponents=[greddy]", "evaluation.opponents: .*Did you mean 'greedy'"),
+        ("", "evaluation.opponents=[random, random]", "named twice"),
+        ("", "ppo.batch_size=100", "ppo.batch_size is 100: it must divide"),
+        ("", "self_play.opponents={positional: 0.001}", "positional is 0.001: of 32 boards that"),
+        (
+            "",
+            "self_play={threads: 2, opponents: {'python:random:Random': 0.5}}",
+            "threads is 2, and 'python:random:Random' may draw",
+        ),
+        ("", "self_play.pool.share=0.9", "add up to more than 1"),
+        ("", "report.opponents=['alphabeta:depth=1']", "which self_play.opponents has too"),
+        ("", "report.opponents=[perfect]", "report.opponents: 'perfect' cannot play othello"),
+        ("", "name=../x", "name is '../x'"),
+        ("", "ppo.hidden=[64, 1000000]", r"\d+ weights and biases: at most 16777216 are read"),
+        ("", "steps.x=1", "steps is not a group"),
+        ("", "steps", "write it as key=value"),
+        ("gumbel", "self_play.pool={share: .5}", "search has no pool"),
+        ("gumbel", "learning.replay=100", "learning.replay is 100: it must be 512 or more"),
+        ("gumbel", "start=trained", r"start is 'trained', with layers of"),
+        ("gumbel", "start=none.npz", "none.npz"),
+        ("ntuple", "tuples=[a1 a9]", "a9"),
+        ("ntuple", "tuples=[]", "tuples are 0"),
+        ("ntuple", "features=true", "features is true, and othello has none"),
+        ("ntuple", "generations=[{games: 1, dept: 2}]", "0.dept: unknown.*Did you mean 'depth'"),
+        ("ntuple", "generations=[{games: 1, targets: {depth: 1}}]", "the first generation has"),
+        ("ntuple", "generations=[{games: 1, random_move_share: 0.5}]", "it needs targets"),
     ],
 )
-def test_wrong_callbacks_are_named(tiny: str, callbacks: object, message: str) -> None:
-    Path(tiny).write_text(yaml.safe_dump({**TINY, "callbacks": callbacks}))
+def test_wrong_settings_are_named(tmp_path: Path, kind: str, override: str, message: str) -> None:
+    path = tmp_path / "small.yaml"
+    path.write_text(yaml.safe_dump(SMALL[kind]))
     with pytest.raises(ConfigError, match=message):
-        read_settings(Config, Path(tiny), trust=True)
+        read_settings(KINDS[kind], path, [override])
 
 
-def test_what_is_made_must_be_a_callback(tiny: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert ppo.main([tiny, "--set", "callbacks={'mine:nothing': {}}"]) == 2
-    assert "callback mine:nothing is None: it must be a BaseCallback" in capsys.readouterr().err
+def test_a_device_that_is_not_there_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"device is 'cuda:99': torch has"):
+        find_device("cuda:99")
 
 
-def test_names_are_those_that_mlflow_takes() -> None:
-    assert trackers._allowed("games/mcts:rollouts=16") == "games/mcts:rollouts_16"
-    flat = dict(trackers._flat({"ppo": {"hidden": [8], "epochs": 2}, "rules": {}}))
-    assert flat == {"ppo.hidden": [8], "ppo.epochs": 2, "rules": {}}
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("game: [othello", "is not YAML"),
+        ("othello", "holds no settings"),
+        ("game: othello", "steps is missing"),
+        (None, "Did you mean"),
+    ],
+)
+def test_a_bad_file_ends_with_code_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, message: str
+) -> None:
+    (tmp_path / "tiny.yaml").touch()
+    if text is not None:
+        (tmp_path / "tinny.yaml").write_text(text)
+    assert ppo.main([str(tmp_path / "tinny.yaml")]) == 2
+    assert message in capsys.readouterr().err

@@ -22,7 +22,7 @@ from boardenvs.tablebase.numbering import COUNT
 POSITIONS = 40_000
 
 # The metric that is a count and not a share.
-LEAKS = "leaks"
+LEAKS = "leaks"  # the metric that is a count and not a share
 
 # Mistakes of the other role, drawn of all, after which the policy has to win against perfect play.
 MISTAKES = 1000

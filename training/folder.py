@@ -1,13 +1,20 @@
-"""The folder of a run: made, found again, and gone on from."""
+"""The folder of a run: created, protected from a second run, and its checkpoints.
+
+A checkpoint is a line that names the format, the SHA-256 of the rest, and what `torch.save` makes
+of tensors and plain values. Loading it runs no code from the file.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import torch as th
 import yaml
-from rich.console import Console
 
 from boardenvs.utils.checks import cut, unknown
 from boardenvs.utils.decoding import parse_yaml
@@ -19,12 +26,11 @@ from boardenvs.utils.files import (
     remove_written,
     write_atomically,
 )
-from training.checkpoint import load_newest
-from training.settings import GameSettings, RunSettings
+from training.run_settings import GameSettings
 
 RUNS = Path("runs")
 
-# All that a run writes into its folder; --overwrite removes these and nothing else.
+# All files that a run writes into its folder; --overwrite removes these and no others.
 WRITTEN = (
     "config.yaml",
     "result.json",
@@ -45,33 +51,39 @@ WRITTEN = (
     "tensorboard/events.out.tfevents.*",
 )
 
-# What may differ between the settings of a run and those it is resumed with.
+# Settings that may change when a run is resumed.
 _FREE_TO_CHANGE = (
     "steps",
     "minutes",
     "checkpoint_every",
     "report",
     "self_play.threads",
-    "callbacks",
     "cluster",
 )
+
+KEEP = 2  # checkpoints: the latest, and one to fall back on
+_MAGIC = b"boardenvs checkpoint 2\n"
+_START = len(_MAGIC) + hashlib.sha256().digest_size
 
 
 class RunError(Exception):
     """A run that cannot start or end; the message says why and what to do."""
 
 
-def make_folder(folder: Path, config: GameSettings, overwrite: bool) -> None:
-    """A folder for a new run, with its settings; RunError where there is something in it already,
-    or where it cannot be made.
+class CheckpointError(RunError):
+    """A checkpoint that is missing or damaged; the message names the file."""
 
-    With `overwrite` the files of the run that it holds are removed before, and no others.
+
+def make_folder(folder: Path, config: GameSettings, overwrite: bool) -> None:
+    """Create the folder of a new run; `overwrite` removes the files of an earlier one.
+
+    RunError if there are files in it already, or it cannot be created.
     """
     try:
         check_folder(folder)
     except OSError as error:
         raise RunError(
-            f"{message_of(error)}; a run has a folder in {RUNS}/ of the folder where it is started"
+            f"{message_of(error)}; a run has a folder in {RUNS}/ of the current folder"
         ) from None
     if not is_unused(folder, WRITTEN):
         if not overwrite:
@@ -79,23 +91,32 @@ def make_folder(folder: Path, config: GameSettings, overwrite: bool) -> None:
                 f"{folder} exists: --resume goes on with it, --overwrite replaces it, and "
                 "--set name=NAME makes another"
             )
-        if not (folder / "config.yaml").is_file():
-            raise RunError(
-                f"{folder} is not replaced: it has no config.yaml, so it is not the folder of a run"
-            )
         try:
             is_run = {"name", "game"} <= _settings_in(folder).keys()
         except (OSError, RunError):
             is_run = False
         if not is_run:
-            raise RunError(f"{folder} is not replaced: its config.yaml has no settings of a run")
+            raise RunError(
+                f"{folder} is not replaced: it has no config.yaml with the settings of a run"
+            )
         remove_written(folder, [name for name in WRITTEN if name != "config.yaml"])
     folder.mkdir(parents=True, exist_ok=True)
-    write_settings(folder, config)
+    _write_settings(folder, config)
+
+
+def reopen_folder(folder: Path, config: GameSettings) -> None:
+    """Prepare the folder of a run to be resumed; RunError if it has none with these settings."""
+    before = _settings_in(folder)
+    if changed := "\n".join(_differences(before, config.model_dump(mode="json"))):
+        raise RunError(
+            f"{folder} was made with other settings; resume with those, or give another name:\n"
+            + changed
+        )
+    remove_left_over(folder, WRITTEN)
+    _write_settings(folder, config)
 
 
 def _settings_in(folder: Path) -> dict[str, Any]:
-    """The settings of the run in a folder; RunError where it has none that can be read."""
     path = folder / "config.yaml"
     if not path.is_file():
         known = sorted(str(p.parent) for p in RUNS.glob("*/config.yaml"))
@@ -109,76 +130,13 @@ def _settings_in(folder: Path) -> dict[str, Any]:
     return settings
 
 
-def write_settings(folder: Path, config: GameSettings) -> None:
+def _write_settings(folder: Path, config: GameSettings) -> None:
     text = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
     write_atomically(folder / "config.yaml", text.encode())
 
 
-def resume_from(
-    folder: Path,
-    config: RunSettings,
-    restore: Callable[[dict[str, Any]], list[str]],
-    console: Console,
-) -> bool:
-    """Go on from the run's newest whole checkpoint; False where there is none yet.
-
-    Errors as of `find_checkpoint`.
-    """
-    resumed, warnings = find_checkpoint(folder, config, restore)
-    if resumed:
-        write_settings(folder, config)
-    for warning in warnings:
-        console.print(f"warning: {warning}", markup=False, soft_wrap=True)
-    return resumed
-
-
-def find_checkpoint(
-    folder: Path, config: RunSettings, restore: Callable[[dict[str, Any]], list[str]]
-) -> tuple[bool, list[str]]:
-    """Whether `restore` took a checkpoint of a run, the newest that it can, and what there is to
-    warn of, which it returns too.
-
-    False where the run ended before its first one. RunError where there is no such run, or it was
-    made with other settings; CheckpointError where no checkpoint can be used.
-    """
-    _settings_in(folder)
-    remove_left_over(folder, WRITTEN)
-    checkpoints = folder / "checkpoints"
-    if not any(checkpoints.glob("*.ckpt")):
-        if (folder / "result.json").exists():
-            raise RunError(
-                f"{checkpoints} is empty, though the run ended: --overwrite makes it anew"
-            )
-        return False, [f"{folder} has no checkpoint yet: the run begins anew"]
-    warnings: list[str] = []
-
-    def use(content: dict[str, Any]) -> None:
-        before = content["config"]
-        if not isinstance(before, dict):
-            raise TypeError("its settings are no settings")
-        _check_unchanged(folder, before, config)
-        warnings.extend(restore(content))
-
-    path, _, problems = load_newest(checkpoints, use)
-    return True, [f"{problem}; going on from {path}" for problem in problems] + warnings
-
-
-def check_settings(folder: Path, config: GameSettings) -> None:
-    """RunError where there is no run in the folder, or one with other settings."""
-    _check_unchanged(folder, _settings_in(folder), config)
-
-
-def _check_unchanged(folder: Path, before: dict[str, Any], config: GameSettings) -> None:
-    changed = "\n".join(_differences(before, config.model_dump(mode="json")))
-    if changed:
-        raise RunError(
-            f"{folder} was made with other settings; take those to resume, or another name:\n"
-            + changed
-        )
-
-
 def _differences(before: dict[str, Any], now: dict[str, Any], within: str = "") -> Iterator[str]:
-    """A line for each setting that is not as it was, free ones left out."""
+    """Yield a line for each setting that differs and is not free to change."""
     for key in sorted(before.keys() | now.keys()):
         name = f"{within}{key}"
         old, new = before.get(key), now.get(key)
@@ -188,3 +146,78 @@ def _differences(before: dict[str, Any], now: dict[str, Any], within: str = "") 
             yield from _differences(old, new, f"{name}.")
         else:
             yield f"  {name} was {old!r} and is {new!r}"
+
+
+# ---- checkpoints ---------------------------------------------------------------------------------
+
+
+def save_checkpoint(folder: Path, steps: int, content: dict[str, Any]) -> None:
+    """Write a checkpoint into the folder, and remove all but the latest `KEEP`."""
+    buffer = io.BytesIO()
+    th.save(_converted(content, lambda x: hasattr(x, "__array__"), _to_tensor), buffer)
+    payload = buffer.getvalue()
+    folder.mkdir(parents=True, exist_ok=True)
+    digest = hashlib.sha256(payload).digest()
+    write_atomically(folder / f"{steps:012d}.ckpt", _MAGIC + digest + payload)
+    for old in _newest_first(folder)[KEEP:]:
+        old.unlink()
+
+
+def load_newest(folder: Path) -> tuple[dict[str, Any] | None, list[str]]:
+    """Return the content of the newest intact checkpoint, and what is wrong with newer ones.
+
+    None if there is no file yet; CheckpointError if none of them is intact.
+    """
+    problems: list[str] = []
+    for path in _newest_first(folder):
+        try:
+            content = _load(path)
+        except CheckpointError as error:
+            problems.append(str(error))
+        else:
+            return content, [f"{problem}; going on from {path}" for problem in problems]
+    if problems:
+        raise CheckpointError("no checkpoint can be used:\n  " + "\n  ".join(problems))
+    return None, []
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise CheckpointError(f"checkpoint {path} cannot be read: {error.strerror}") from None
+    if not data.startswith(_MAGIC):
+        raise CheckpointError(
+            f"{path} is not a checkpoint of this version, or its start is damaged"
+        )
+    if hashlib.sha256(data[_START:]).digest() != data[len(_MAGIC) : _START]:
+        raise CheckpointError(f"checkpoint {path} is damaged or cut off: its digest does not match")
+    try:
+        content = th.load(io.BytesIO(data[_START:]), map_location="cpu", weights_only=True)
+        return dict(content)
+    # Whatever it is. Torch's own advice, to load without `weights_only`, would run the file's code.
+    except Exception as error:
+        raise CheckpointError(
+            f"{path} holds no checkpoint: torch cannot read it ({type(error).__name__})"
+        ) from None
+
+
+def _newest_first(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.ckpt"), reverse=True)
+
+
+def _to_tensor(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else th.as_tensor(value)
+
+
+def to_arrays(value: Any) -> Any:
+    """Return nested dicts, tuples and lists with their tensors as NumPy arrays."""
+    return _converted(value, th.is_tensor, lambda x: x.numpy())
+
+
+def _converted(value: Any, applies: Callable[[Any], bool], convert: Callable[[Any], Any]) -> Any:
+    if isinstance(value, dict):
+        return {key: _converted(x, applies, convert) for key, x in value.items()}
+    if isinstance(value, (tuple, list)):
+        return type(value)(_converted(x, applies, convert) for x in value)
+    return convert(value) if applies(value) else value

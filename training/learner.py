@@ -1,6 +1,4 @@
-"""The learner of `training.ppo`: sb3-contrib's MaskablePPO with the network that all trainers have,
-and all of its state for checkpoints.
-"""
+"""sb3-contrib's MaskablePPO with the network of all trainers, and its state for checkpoints."""
 
 from __future__ import annotations
 
@@ -14,8 +12,7 @@ from gymnasium import spaces
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.distributions import MaskableDistribution
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
-from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 from stable_baselines3.common.type_aliases import Schedule
 from stable_baselines3.common.utils import LinearSchedule
 from torch.nn.functional import log_softmax, softmax
@@ -25,18 +22,16 @@ from boardenvs.agents.policy import Policy
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.envs.sb3_buffer import TurnRolloutBuffer
 from boardenvs.game.contract import Game
-from training.checkpoint import to_arrays, to_tensors
-from training.config import Config
-from training.settings import find_device, find_precision
+from training.folder import to_arrays
+from training.run_settings import PPOConfig, find_device, find_precision
 
 
 class MaskedPolicy(MaskableActorCriticPolicy):
     """A `BoardNetwork` as sb3-contrib's policy.
 
-    Where there are many actions it is faster than sb3-contrib's own. Torch's `exp` and `logsumexp`
-    take twelve times as long where logits are as low as those of masked actions; its softmax does
-    not. One draw by `multinomial` costs a random number for every action. Together that was half of
-    a training with 513 actions.
+    It is faster than sb3-contrib's own if there are many actions: torch's `exp` and `logsumexp` take
+    twelve times as long for logits as low as masked ones, its softmax does not; and
+    `multinomial` draws a random number for every action.
     """
 
     def __init__(
@@ -64,7 +59,7 @@ class MaskedPolicy(MaskableActorCriticPolicy):
     def forward(
         self, obs: th.Tensor, deterministic: bool = False, action_masks: Any = None
     ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
-        """Actions (B,), values (B, 1) and the logarithms of the actions' probabilities (B,)."""
+        """Return actions (B,), values (B, 1) and the actions' log-probabilities (B,)."""
         logits, values = self._outputs(obs, action_masks)
         actions = logits.argmax(dim=1) if deterministic else draw(softmax(logits, dim=1))
         return actions, values[:, None], _of_actions(log_softmax(logits, dim=1), actions)
@@ -72,7 +67,7 @@ class MaskedPolicy(MaskableActorCriticPolicy):
     def evaluate_actions(
         self, obs: th.Tensor, actions: th.Tensor, action_masks: Any = None
     ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
-        """Values (B, 1), the logarithms of the actions' probabilities (B,) and entropies (B,)."""
+        """Return values (B, 1), the actions' log-probabilities (B,) and entropies (B,)."""
         logits, values = self._outputs(obs, action_masks)
         log_probabilities = log_softmax(logits, dim=1)
         entropy = -(softmax(logits, dim=1) * log_probabilities).sum(dim=1)
@@ -91,7 +86,7 @@ class MaskedPolicy(MaskableActorCriticPolicy):
         return actions
 
     def _outputs(self, obs: th.Tensor, masks: Any) -> tuple[th.Tensor, th.Tensor]:
-        """The masked logits (B, A), and values (B,); without masks all actions may be chosen."""
+        """Return the masked logits (B, A) and the values (B,)."""
         if masks is None:
             legal = th.ones((), dtype=th.bool, device=self.device)
         else:
@@ -100,7 +95,7 @@ class MaskedPolicy(MaskableActorCriticPolicy):
         return logits, values
 
     def as_policy(self, game: Game, notes: dict[str, Any] | None = None) -> Policy:
-        """What has been learnt, for `boardenvs.agents.policy_from_sb3`."""
+        """Return a copy without torch; `boardenvs.agents.policy_from_sb3` calls this."""
         return self.network.as_policy(game, notes)
 
 
@@ -108,43 +103,53 @@ def _of_actions(values: th.Tensor, actions: th.Tensor) -> th.Tensor:
     return values.gather(1, actions.view(-1, 1).long()).squeeze(1)
 
 
+class Callbacks(CallbackList):
+    """SB3's callbacks; one that returns False ends the run after the update, not within it."""
+
+    stop_requested = False
+
+    def _on_step(self) -> bool:
+        self.stop_requested |= not super()._on_step()
+        return True
+
+
 class PPOLearner(MaskablePPO):
-    """MaskablePPO, which learns update by update: what `learn` does in one go."""
+    """MaskablePPO that learns update by update, so that a checkpoint fits between two updates."""
 
     policy: MaskedPolicy
     env: BoardVecEnv
     callback: BaseCallback
 
-    def begin(self, total: int, callback: BaseCallback, *, resumed: bool) -> None:
-        """Begin a training up to `total` steps, or go on with one, and say so to the callback."""
-        left = total - self.num_timesteps
-        _, self.callback = self._setup_learn(left, callback, reset_num_timesteps=not resumed)
+    def begin(self, total: int, callback: BaseCallback) -> None:
+        """Begin a training of `total` steps, or go on with one."""
+        done = self.num_timesteps
+        _, self.callback = self._setup_learn(total - done, callback, reset_num_timesteps=not done)
         self.callback.on_training_start(locals(), globals())
 
     def update(self, entropy_bonus: float) -> None:
-        """Play on all boards and learn from that; the logger has what SB3 records."""
+        """Play on all boards and learn from that; SB3's metrics are in the logger then."""
         self.ent_coef = entropy_bonus
         self.collect_rollouts(self.env, self.callback, self.rollout_buffer, self.n_steps)
         self._update_current_progress_remaining(self.num_timesteps, self._total_timesteps)
         self.train()
 
     def capture(self) -> dict[str, Any]:
-        """All that the rest of a training depends on, between two updates."""
+        """Return everything that the rest of a training depends on, between two updates."""
         return {
             "policy": self.policy.state_dict(),
             "optimizer": self.policy.optimizer.state_dict(),
             "steps": self.num_timesteps,
             "updates": self._n_updates,
-            "episode_starts": to_tensors(self._last_episode_starts),
-            "env": to_tensors(self.env.snapshot()),
+            "episode_starts": self._last_episode_starts,
+            "env": self.env.snapshot(),
             "torch_rng": th.get_rng_state(),
             "cuda_rng": th.cuda.get_rng_state_all() if th.cuda.is_available() else [],
-            "numpy_rng": to_tensors(np.random.get_state()),  # noqa: NPY002 - SB3 shuffles with it
+            "numpy_rng": np.random.get_state(),  # noqa: NPY002 - SB3 shuffles with it
             "python_rng": random.getstate(),
         }
 
     def restore(self, captured: dict[str, Any]) -> None:
-        """Go on from a `capture` of a learner made from the same settings."""
+        """Go on from a `capture` of a learner with the same settings, its arrays as tensors."""
         self.policy.load_state_dict(captured["policy"])
         self.policy.optimizer.load_state_dict(captured["optimizer"])
         self.num_timesteps = captured["steps"]
@@ -158,7 +163,7 @@ class PPOLearner(MaskablePPO):
         random.setstate(captured["python_rng"])
 
     def as_file(self) -> bytes:
-        """The content of a file for `MaskablePPO.load`."""
+        """Return the content of a file that `MaskablePPO.load` reads."""
         buffer = io.BytesIO()
         self.save(buffer)
         return buffer.getvalue()
@@ -168,34 +173,32 @@ class PPOLearner(MaskablePPO):
         return [*super()._excluded_save_params(), *buffer, "callback"]
 
 
-def make_learner(config: Config, env: BoardVecEnv) -> PPOLearner:
-    """A learner, untrained or as its `start` says; seeds all random generators with the seed."""
+def make_learner(config: PPOConfig, env: BoardVecEnv) -> PPOLearner:
+    """Return a learner at the start of a run; seeds all global random generators."""
     ppo = config.ppo
     learner = PPOLearner(
         MaskedPolicy,
         env,
         n_steps=ppo.steps_per_update,
         batch_size=ppo.batch_size,
-        n_epochs=ppo.epochs,
+        n_epochs=ppo.EPOCHS,
         learning_rate=LinearSchedule(ppo.learning_rate, ppo.final_learning_rate, 1.0),
-        gamma=1.0,  # the buffer knows which states are the other side's
+        gamma=1.0,  # the buffer knows after which steps the other side moves
         gae_lambda=ppo.gae_lambda,
         rollout_buffer_class=TurnRolloutBuffer,
         rollout_buffer_kwargs={"env": env},
-        clip_range=ppo.clip_range,
-        target_kl=ppo.target_kl,
+        clip_range=ppo.CLIP_RANGE,
         ent_coef=ppo.entropy_bonus,
-        vf_coef=ppo.value_weight,
-        max_grad_norm=ppo.max_gradient,
+        vf_coef=ppo.VALUE_WEIGHT,
+        max_grad_norm=ppo.MAX_GRADIENT,
         policy_kwargs={
             "hidden": ppo.hidden,
             "flat": flat_planes(env.game),
-            "precision": find_precision(config.precision),
+            "precision": find_precision(),
         },
         seed=config.seed,
         device=find_device(config.device),
     )
-    learner.set_logger(Logger(None, []))  # the metrics are read from it after each update
     if (start := config.start_policy()) is not None:
         learner.policy.network.take(start)
     return learner

@@ -1,13 +1,13 @@
 """Train a policy by self-play: `python -m training.ppo CONFIG [--resume | --overwrite]`.
 
-README.md in this folder explains the recipe, the metrics and the files of a run.
+README.md in this folder is the guide, reference.md explains settings, metrics and files.
 """
 
 from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,49 +20,50 @@ from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.utils.files import write_atomically
 from training.boards import board_groups, board_options, game_metrics
 from training.command import run, training_command
-from training.config import Callbacks, Config, make_callback
-from training.history import policy_notes
-from training.learner import make_learner
+from training.learner import Callbacks, make_learner
 from training.run import Run
-from training.settings import POOL, ConfigError
+from training.run_settings import POOL, PPOConfig
 
 
 class PPORun(Run):
-    """A run of Stable-Baselines3's MaskablePPO.
-
-    Its checkpoints are written between two updates, where what is saved is all there is, so that a
-    run that resumes goes on as if it had not been interrupted.
+    """A run of MaskablePPO. Checkpoints are written between two updates, so that a resumed run goes
+    on bit for bit.
     """
 
-    config: Config
+    config: PPOConfig
 
-    def __init__(self, config: Config, folder: Path, callbacks: Sequence[BaseCallback]) -> None:
+    def __init__(
+        self, config: PPOConfig, folder: Path, callbacks: Sequence[BaseCallback] = ()
+    ) -> None:
         super().__init__(config, folder)
-        self.callbacks = Callbacks([*_callbacks_of(config), *callbacks])
+        self.callbacks = Callbacks(list(callbacks))
         self.env = make_env(config)
         self.learner = make_learner(config, self.env)
-        self.learner.logger.dir = str(folder)
+        self.learner.set_logger(self.logger)
+
+    def train(self, resume: bool, console: Console) -> bool:
+        if resume:
+            self.resume(console)
+        if not self.is_finished():
+            self.learner.begin(self.config.steps, self.callbacks)
+        return super().train(False, console)
 
     def close(self) -> None:
-        """Tell the callbacks that the run ended, and let go of the threads of the boards."""
-        self.callbacks.end()
+        """End the callbacks, and the threads of the boards."""
+        if hasattr(self.learner, "callback"):
+            self.callbacks.on_training_end()
         self.env.close()
 
-    def _go_on(self, stop_requested: Callable[[], bool]) -> None:
-        if not self._is_finished():
-            total, resumed = self.config.steps, bool(self.history.results)
-            self.learner.begin(total, self.callbacks, resumed=resumed)
-        super()._go_on(stop_requested)
-
-    def _is_finished(self) -> bool:
-        return super()._is_finished() or self.callbacks.stop_requested
+    def is_finished(self) -> bool:
+        return super().is_finished() or self.callbacks.stop_requested
 
     def _update(self) -> dict[str, float]:
-        learner, epochs_before = self.learner, self.learner._n_updates
         self._draw_opponents()
-        self.steps += self.env.num_envs * learner.n_steps
-        learner.update(self.config.ppo.entropy_bonus_at(self.steps / self.config.steps))
-        logged = learner.logger.name_to_value
+        self.steps += self.env.num_envs * self.learner.n_steps
+        self.learner.update(self.config.ppo.entropy_bonus_at(self.steps / self.config.steps))
+        logged = dict(self.logger.name_to_value)
+        self.logger.name_to_value.clear()  # SB3's own names; ours are the same for all trainers
+        self.logger.name_to_excluded.clear()
         return {
             **game_metrics(self.env.take_ended()),
             "train/entropy": -float(logged["train/entropy_loss"]),
@@ -71,34 +72,24 @@ class PPORun(Run):
             "train/value_loss": float(logged["train/value_loss"]),
             "train/approx_kl": float(logged["train/approx_kl"]),
             "train/clip_fraction": float(logged["train/clip_fraction"]),
-            "train/epochs": float(learner._n_updates - epochs_before),
             "train/learning_rate": float(logged["train/learning_rate"]),
-            "train/entropy_bonus": float(learner.ent_coef),
+            "train/entropy_bonus": float(self.learner.ent_coef),
         }
 
     def _draw_opponents(self) -> None:
-        """Other snapshots on the boards of the pool, for the rollout that begins."""
+        """Draw snapshots from the pool for the boards of the next rollout."""
         boards = self.env.boards
         count = sum(group.name == POOL for group in boards.groups)
         if count and len(self.pool):
             boards.set_opponents(POOL, self.pool.draw(count))
 
-    def _log(self, metrics: dict[str, float]) -> None:
-        """To SB3's logger, in whose formats callbacks have them written."""
-        logger = self.learner.logger
-        logger.name_to_value.clear()  # what SB3 records itself is among them, by other names
-        for name, value in metrics.items():
-            logger.record(name, value)
-        logger.dump(self.steps)
-
-    def write_best(self) -> None:
-        """For players and, in `best_model.zip`, for SB3."""
-        super().write_best()
+    def conclude(self, console: Console) -> None:
         self.learner.policy.network.take(self._best)
         write_atomically(self.folder / "best_model.zip", self.learner.as_file())
+        super().conclude(console)
 
     def _policy(self) -> Policy:
-        return self.learner.policy.as_policy(self.env.game, policy_notes(self.config, self.steps))
+        return self.learner.policy.as_policy(self.game, self.notes())
 
     def _snapshot(self) -> dict[str, Any]:
         return {"learner": self.learner.capture()}
@@ -108,24 +99,23 @@ class PPORun(Run):
         return []
 
 
-def make_env(config: Config) -> BoardVecEnv:
-    """The boards; those of the pool have random players until there are snapshots."""
+def make_env(config: PPOConfig) -> BoardVecEnv:
+    """Return the boards of a run."""
     groups, options = board_groups(config), board_options(config)
     return BoardVecEnv(config.make_game(), groups=groups, **options, final_infos=False)
 
 
 def train(
-    config: Config,
+    config: PPOConfig,
     *,
     callbacks: Sequence[BaseCallback] = (),
     resume: bool = False,
     overwrite: bool = False,
     console: Console | None = None,
 ) -> bool:
-    """What the command does, from Python, with callbacks of Stable-Baselines3 beside those of the
-    settings; False where it was interrupted.
+    """Train from Python, with callbacks of Stable-Baselines3; returns False if interrupted.
 
-    The run's folder is runs/NAME in the current folder. RunError where it has a run already, and
+    The run's folder is runs/NAME in the current folder. RunError if it holds a run already, and
     neither `resume` nor `overwrite` is set; see also `training.command.run`.
     """
     with_callbacks = partial(_train, callbacks=callbacks)
@@ -134,26 +124,17 @@ def train(
 
 
 def _train(
-    config: Config,
+    config: PPOConfig,
     folder: Path,
     resume: bool,
     console: Console,
     callbacks: Sequence[BaseCallback] = (),
 ) -> bool:
-    """Train, evaluate the best policy and write the results; False where it was interrupted."""
     with contextlib.closing(PPORun(config, folder, callbacks)) as ppo:
         return ppo.whole(resume, console)
 
 
-def _callbacks_of(config: Config) -> list[BaseCallback]:
-    """The callbacks that the settings name; ConfigError where there is none of that name."""
-    try:
-        return [make_callback(*item) for item in config.callbacks.items()]
-    except ValueError as error:
-        raise ConfigError(str(error)) from None
-
-
-main = partial(training_command, "training.ppo", Config, _train)  # of the words; the exit code
+main = partial(training_command, "training.ppo", PPOConfig, _train)  # takes the arguments
 
 
 if __name__ == "__main__":

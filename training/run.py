@@ -1,204 +1,283 @@
-"""A run, whatever learns in it: updates, and between them evaluations and checkpoints; the end."""
+"""A run of any trainer: updates, and between them evaluations, snapshots and checkpoints."""
 
 from __future__ import annotations
 
+import csv
+import io
 import signal
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
 from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.agents.pool import OpponentPool
-from boardenvs.arena.executor import HERE, Executor
+from boardenvs.game.state import FloatArray
 from boardenvs.utils.ending import ENDING, handling
 from boardenvs.utils.files import write_atomically
-from training.checkpoint import save_checkpoint, to_arrays, to_tensors
-from training.folder import resume_from
-from training.history import History, is_due, policy_notes
-from training.progress import TrainingDisplay
-from training.report import conclude, to_csv
-from training.settings import RunSettings
+from training.folder import load_newest, save_checkpoint, to_arrays
+from training.run_settings import POOL_SIZE, RunSettings
+
+if TYPE_CHECKING:
+    from training.evaluation import SuiteResult
+
+# Seeds of openings, far from each other: the policy is chosen on the first, judged on the second.
+SUITE_SEED, REPORT_SEED = 10_000, 20_000
 
 
 class Run(ABC):
     """A training in progress, in its folder.
 
-    A subclass says what an update is, which policy has been learnt by now, and what it needs of a
-    checkpoint to go on.
+    A subclass defines an update, the policy learnt so far, and what a checkpoint must hold.
     """
 
-    keeps_pool: ClassVar[bool] = True  # False where earlier policies are kept elsewhere
+    keeps_pool: ClassVar[bool] = True  # False if earlier policies are kept elsewhere
 
-    def __init__(self, config: RunSettings, folder: Path, executor: Executor = HERE) -> None:
+    def __init__(self, config: RunSettings, folder: Path) -> None:
         self.config = config
         self.folder = folder
-        self.executor = executor  # of evaluations, and of self-play where that has tasks
-        self.history = History(config, executor)
+        self.game = config.make_game()
         self.steps = 0
-        self.pool = OpponentPool(folder / "pool", config.self_play.pool.size, config.seed)
+        self.pool = OpponentPool(folder / "pool", POOL_SIZE, config.seed)
+        self.results: list[SuiteResult] = []
+        self.metrics: list[dict[str, float]] = []  # of each update
+        self.logger = Logger(str(folder), [])
+        self.seconds_elsewhere = 0.0  # CPU time of other processes
+        self._before: FloatArray = np.zeros(2)  # wall and CPU seconds of earlier parts of the run
+        self._began = _clocks()
         self._saved = 0  # steps of the last checkpoint
-        self._best: Policy  # of the evaluations so far
-        self._display: TrainingDisplay  # while it trains
+        self._best: Policy
+        self._display: Display
 
-    # ---- what learns -------------------------------------------------------------------------
+    # ---- what a trainer defines ------------------------------------------------------------------
 
     @abstractmethod
     def _update(self) -> dict[str, float]:
-        """Play and learn, and count the steps; the metrics, which README.md explains, but for the
-        speed.
-        """
+        """Play, learn and count the steps; returns the metrics."""
 
     @abstractmethod
     def _policy(self) -> Policy:
-        """A copy of what has been learnt by now."""
+        """Return a copy of the policy learnt so far."""
 
     @abstractmethod
     def _snapshot(self) -> dict[str, Any]:
-        """What else it needs to go on: tensors and plain values."""
+        """Return everything else that the rest of the run depends on."""
 
     @abstractmethod
     def _restore(self, snapshot: dict[str, Any]) -> list[str]:
-        """Go on from a `_snapshot`, the rest being there; returns what could not be restored."""
+        """Go on from a `_snapshot`, whose arrays are tensors now; returns warnings."""
 
-    def _log(self, metrics: dict[str, float]) -> None:  # noqa: B027 - few have somewhere else
-        """Give the metrics of an update, and of an evaluation after it, to who else wants them."""
+    def is_finished(self) -> bool:
+        """Whether the steps or the minutes of the run are used up."""
+        limit = self.config.minutes
+        return self.steps >= self.config.steps or (limit is not None and self.minutes >= limit)
 
-    def _is_finished(self) -> bool:
-        return self.history.is_finished(self.steps)
-
-    # ---- the run -----------------------------------------------------------------------------
+    # ---- the run ---------------------------------------------------------------------------------
 
     def whole(self, resume: bool, console: Console) -> bool:
-        """Train, evaluate the best policy and write the results; False where it was interrupted.
-        Errors as of `train` and `conclude`.
-        """
+        """Train, judge the best policy and write the report; False if interrupted."""
         if not self.train(resume, console):
             return False
         self.conclude(console)
         return True
 
     def train(self, resume: bool, console: Console) -> bool:
-        """Train to the end, from the newest checkpoint where it is to resume; False where it was
-        interrupted.
-
-        Errors are those of `resume_from`, and OSError where the last checkpoint cannot be written.
-        """
-        config, folder = self.config, self.folder / "tensorboard"
+        """Train to the end, from the newest checkpoint if resumed; False if interrupted."""
         with stop_requests() as stop_requested:
             if resume:
-                resume_from(self.folder, config, self.load, console)
-            with TrainingDisplay(
-                console, folder, config.name, config.steps, self.steps
-            ) as self._display:
-                self._go_on(stop_requested)
+                self.resume(console)
+            self._began = _clocks()
+            self.logger.output_formats = [TensorBoardOutputFormat(str(self.folder / "tensorboard"))]
+            with Display(console, self.config, self.steps) as self._display:
+                while not (self.is_finished() or stop_requested()):
+                    self._step()
+                if self._saved < self.steps:
+                    self.save()
             return not stop_requested()
 
     def conclude(self, console: Console) -> None:
-        """Evaluate the best policy and write the results; OSError where that cannot be."""
-        self.write_best()
-        conclude(self.folder, self.config, self.history, console)
+        """Judge the best policy, and write the report."""
+        from training.report import write_report
 
-    def _go_on(self, stop_requested: Callable[[], bool]) -> None:
-        config, pool = self.config, self.config.self_play.pool
-        self.history.start_clocks()
-        if not self.history.results:
-            self._log(self._evaluate())
+        save_policy(self._best, self.folder / "policy.npz")
+        write_report(self, console)
+
+    def _step(self) -> None:
+        """Update, and do what is due then."""
+        config, before, began = self.config, self.steps, time.monotonic()
+        if not before:
             self._add_to_pool()
-            self._write_or_warn("the first checkpoint", self.save)
-        while not (self._is_finished() or stop_requested()):
-            before = self.steps
-            metrics = self._timed_update()
-            is_last = self._is_finished()
-            if is_last or is_due(before, self.steps, config.evaluation.every):
-                metrics |= self._evaluate()
-            self._log(metrics)
-            if is_due(before, self.steps, pool.every):
-                self._add_to_pool()
-            if not is_last and is_due(self._saved, self.steps, config.checkpoint_every):
-                self._write_or_warn("a checkpoint", self.save)
-        if self._saved < self.steps:
-            self.save()
-
-    def _timed_update(self) -> dict[str, float]:
-        before, began = self.steps, time.monotonic()
         metrics = self._update()
         speed = (self.steps - before) / (time.monotonic() - began)
         metrics = {"speed/steps_per_second": speed, **metrics}
-        self.history.add_metrics(self.steps, metrics)
+        self.metrics.append({"steps": self.steps, **metrics})
         self._display.update(self.steps, metrics)
-        return dict(metrics)
+        is_last = self.is_finished()
+        if is_last or not self.results or is_due(before, self.steps, config.evaluation.every):
+            metrics = metrics | self._evaluate()
+        for name, value in metrics.items():
+            self.logger.record(name, value)
+        self.logger.dump(self.steps)
+        if is_due(before, self.steps, config.self_play.pool.every):
+            self._add_to_pool()
+        if not is_last and is_due(self._saved, self.steps, config.checkpoint_every):
+            self.save()
 
     def _evaluate(self) -> dict[str, float]:
+        from training.evaluation import evaluate
+
         policy = self._policy()
-        result, is_best = self.history.evaluate(policy, self.steps)
-        self._display.evaluated(result, is_best)
-        self._write_or_warn("the evaluations", self._write_evaluations)
-        if is_best:
+        seed = SUITE_SEED + self.config.seed
+        result = evaluate(self.config, policy, seed, self.steps, self.minutes)
+        self.results.append(result)
+        self._display.evaluated(result, self.best is result)
+        rows = [{"steps": r.steps, "minutes": r.minutes, **r.metrics} for r in self.results]
+        write_csv(self.folder / "evaluations.csv", rows)
+        if self.best is result:
             self._best = policy
-            self._write_or_warn("the best policy", self.write_best)
+            save_policy(policy, self.folder / "policy.npz")
         return result.metrics
 
-    def _write_evaluations(self) -> None:
-        """Those until now, of which the page in the browser draws the curve of the run."""
-        rows = [{"steps": r.steps, "minutes": r.minutes, **r.metrics} for r in self.history.results]
-        write_atomically(self.folder / "evaluations.csv", to_csv(rows))
+    @property
+    def best(self) -> SuiteResult:
+        """The evaluation that ranks highest, the latest of equal ones."""
+        return max(reversed(self.results), key=lambda result: result.rank)
 
     def _add_to_pool(self) -> None:
         if self.keeps_pool and self.config.self_play.pool.share:
-            policy = self._policy()
-            self._write_or_warn(
-                "an opponent of the pool", lambda: self.pool.add(policy, self.steps)
-            )
+            self.pool.add(self._policy(), self.steps)
 
-    def write_best(self) -> None:
-        """Write the best policy to its file; OSError where that cannot be."""
-        save_policy(self._best, self.folder / "policy.npz")
+    def notes(self) -> dict[str, Any]:
+        """Return what a policy's file says about its origin."""
+        return {"run": self.config.name, "seed": self.config.seed, "steps": self.steps}
 
-    def _write_or_warn(self, what: str, write: Callable[[], object]) -> None:
-        """Write a file that the run can go on without: what it holds is also in memory."""
-        try:
-            write()
-        except OSError as error:
-            self._display.say(f"warning: {what} could not be written ({error}); the run goes on")
-
-    # ---- checkpoints -------------------------------------------------------------------------
+    # ---- checkpoints and time --------------------------------------------------------------------
 
     def save(self) -> None:
-        """Write a checkpoint; OSError where that cannot be, and then those before it are kept."""
+        """Write a checkpoint."""
         content = {
-            "config": self.config.model_dump(mode="json"),
             "steps": self.steps,
-            "best": to_tensors(self._best.layers),
-            "history": self.history.snapshot(),
+            "seconds": self._seconds(),
+            "metrics": self.metrics,
+            "results": [r.model_dump() for r in self.results],
+            "best": self._best.layers,
             "pool": self.pool.snapshot(),
             **self._snapshot(),
         }
         save_checkpoint(self.folder / "checkpoints", self.steps, content)
         self._saved = self.steps
 
-    def load(self, content: dict[str, Any]) -> list[str]:
-        """Go on from what `save` has written; returns what could not be restored."""
-        self.history.restore(content["history"])
-        self.steps = self._saved = content["steps"]
-        *hidden, policy, value = to_arrays(content["best"])
-        notes = policy_notes(self.config, self.history.best.steps)
-        self._best = Policy(self.history.game, tuple(hidden), policy, value, notes)
-        problems = self.pool.restore(content["pool"]) if self.keeps_pool else []
-        return problems + self._restore(content)
+    def resume(self, console: Console) -> None:
+        """Go on from the newest checkpoint; CheckpointError if there are only damaged ones."""
+        saved, warnings = load_newest(self.folder / "checkpoints")
+        if saved is None:
+            warnings.append(f"{self.folder} has no checkpoint yet: the run begins again")
+        else:
+            warnings += self._load(saved)
+        for warning in warnings:
+            console.print(f"warning: {warning}", markup=False, soft_wrap=True)
+
+    def _load(self, saved: dict[str, Any]) -> list[str]:
+        from training.evaluation import SuiteResult
+
+        self.steps = self._saved = saved["steps"]
+        self._before = to_arrays(saved["seconds"])
+        self.metrics = saved["metrics"]
+        self.results = [SuiteResult.model_validate(r) for r in saved["results"]]
+        *hidden, policy, value = to_arrays(saved["best"])
+        notes = self.notes() | {"steps": self.best.steps}
+        self._best = Policy(self.game, tuple(hidden), policy, value, notes)
+        problems = self.pool.restore(saved["pool"]) if self.keeps_pool else []
+        return problems + self._restore(saved)
+
+    @property
+    def minutes(self) -> float:
+        """The wall time of the run so far, evaluations included."""
+        return float(self._seconds()[0] / 60)
+
+    @property
+    def cpu_minutes(self) -> float:
+        """The CPU time of the run so far, evaluations included."""
+        return float(self._seconds()[1] / 60)
+
+    def _seconds(self) -> FloatArray:
+        found: FloatArray = self._before + _clocks() - self._began + (0, self.seconds_elsewhere)
+        return found
+
+
+def _clocks() -> FloatArray:
+    """Return the wall clock and the CPU clock, in seconds."""
+    return np.array([time.monotonic(), time.process_time()])
+
+
+def is_due(before: int, now: int, every: int) -> bool:
+    """Whether a multiple of `every` lies above `before`, up to `now`."""
+    return now // every > before // every
+
+
+def write_csv(path: Path, rows: Sequence[Mapping[str, float]]) -> None:
+    """Write rows with the same names as a table, with the names of the first row as its heading."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    write_atomically(path, text.getvalue().encode())
 
 
 @contextmanager
 def stop_requests() -> Iterator[Callable[[], bool]]:
-    """Within this context Ctrl-C is a request, and so are SIGTERM and SIGHUP: the update in
-    progress is finished first, so that it can be saved. The function says whether there was one; a
-    second signal interrupts.
+    """Turn Ctrl-C, SIGTERM and SIGHUP into requests: the update in progress is finished and saved.
+
+    Yields a function that tells whether there was a request. A second signal interrupts.
     """
     received: list[int] = []
     with handling((signal.SIGINT, *ENDING), received.append):
         yield lambda: bool(received)
+
+
+class Display:
+    """A progress bar in a terminal, and a line for each evaluation everywhere."""
+
+    def __init__(self, console: Console, config: RunSettings, done: int) -> None:
+        self._bar = Progress(
+            TextColumn("[bold]{task.description}"),
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            TextColumn("steps, left"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[metrics]}"),
+            console=console,
+        )
+        self._task = self._bar.add_task(config.name, total=config.steps, completed=done, metrics="")
+
+    def __enter__(self) -> Display:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.stop()
+
+    def update(self, steps: int, metrics: Mapping[str, float]) -> None:
+        """Show the metrics of an update."""
+        shown = (
+            f"{metrics['speed/steps_per_second']:,.0f} steps/s  "
+            f"entropy {metrics['train/entropy']:.2f}"
+        )
+        self._bar.update(self._task, completed=steps, metrics=shown)
+
+    def evaluated(self, result: SuiteResult, is_best: bool) -> None:
+        """Print an evaluation."""
+        best = "   best so far" if is_best else ""
+        self.say(f"{result.steps:>11,} steps {result.minutes:6.2f} min   {result}{best}")
+
+    def say(self, text: str) -> None:
+        """Print a line above the progress bar."""
+        self._bar.console.print(text, highlight=False, markup=False, soft_wrap=True)

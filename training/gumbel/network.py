@@ -1,4 +1,4 @@
-"""How the network of a training by Gumbel search judges positions, and how it learns."""
+"""The network of a training by Gumbel search: its evaluation of positions, and its learning."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ import torch as th
 from torch.nn.functional import log_softmax, softmax
 
 from boardenvs.agents.network import BoardNetwork, flat_planes
-from boardenvs.agents.policy import Policy
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Array, FloatArray, State
 from boardenvs.search import Evaluator
 from boardenvs.search.alphabeta import alphabeta_for
 from boardenvs.search.evaluation import POINT, WON, Evaluation
 from boardenvs.search.limits import Limits
+from training.gumbel.gumbel_settings import LearningSettings
 from training.gumbel.replay import ReplayBatch
 
-# A score margin of so many points to expect counts as .76 of a win. Chosen, not fitted: other
-# numbers were not tried.
+# A judge's score margin of this many points counts as .76 of a win.
 _POINTS = 12.0
+_DEPTH = 2  # plies that the judge searches
+_SHARE = 0.5  # of the judge in each value
 
 
 def new_network(game: Game, hidden: tuple[int, ...], precision: str) -> BoardNetwork:
-    """An untrained network, undecided between moves and about values."""
+    """Return an untrained network, with nearly equal logits and values near 0."""
     flat = flat_planes(game)
     network = BoardNetwork(game.observation_shape, game.num_actions, hidden, flat, precision)
     with th.no_grad():
@@ -33,19 +34,15 @@ def new_network(game: Game, hidden: tuple[int, ...], precision: str) -> BoardNet
 
 
 class NetworkEvaluator:
-    """Judges positions by the network as it is, on its device; see `search.Evaluator`."""
+    """Evaluates positions by the network, on its device; see `search.Evaluator`."""
 
     def __init__(self, network: BoardNetwork) -> None:
         self._network = network
         self._device = next(network.parameters()).device
 
-    def policy(self, game: Game) -> Policy:
-        """The network as it is."""
-        return self._network.as_policy(game)
-
     def evaluate(self, game: Game, state: State) -> tuple[FloatArray, FloatArray]:
-        """The probability of each action, (B, A) float32, and the value, (B,) float32 from -1 to 1;
-        no game is over.
+        """Return the probability of each action, (B, A) float32, and the value, (B,) float32 from
+        -1 to 1. No game may be over.
         """
         with th.inference_mode():
             logits, values = self._network(*_tensors(game, state, self._device))
@@ -54,53 +51,47 @@ class NetworkEvaluator:
 
 
 class JudgedNetwork:
-    """The policy of a network, and values mixed of the network's and those of alpha-beta search.
+    """The policy of a network, and the mean of its value and that of a shallow alpha-beta search.
 
-    The search goes `depth` plies by a learnt evaluation, which tells results better than a young
-    network does and sees what is taken next. It has `share` of the value.
+    The search uses a learnt evaluation, which predicts results better than a young network.
     """
 
-    def __init__(
-        self, network: Evaluator, evaluation: Evaluation, depth: int, share: float
-    ) -> None:
-        self._network, self._share = network, share
-        self._evaluation, self._limits = evaluation, Limits(depth)
+    def __init__(self, network: Evaluator, evaluation: Evaluation) -> None:
+        self._network, self._evaluation = network, evaluation
 
     def evaluate(self, game: Game, state: State) -> tuple[Array, Array]:
-        """As the network's `evaluate`."""
+        """Return probabilities and values as the network's `evaluate` does."""
         policy, values = self._network.evaluate(game, state)
         seeds = np.zeros(len(state.ply), np.uint64)
         engine = alphabeta_for(game, self._evaluation)
-        found = engine.search(state, seeds, self._limits, forced=True).value
+        found = engine.search(state, seeds, Limits(_DEPTH), forced=True).value
         if game.margin_counts:
             expected = np.tanh(found / (POINT * _POINTS))
         else:
             expected = np.clip(found / WON, -1, 1)
-        return policy, ((1 - self._share) * values + self._share * expected).astype(np.float32)
+        return policy, ((1 - _SHARE) * values + _SHARE * expected).astype(np.float32)
 
 
 class NetworkLearner:
     """The network that learns and the average of its latest weights, which plays."""
 
-    def __init__(
-        self, game: Game, network: BoardNetwork, average: float, weight_decay: float
-    ) -> None:
+    def __init__(self, game: Game, network: BoardNetwork, settings: LearningSettings) -> None:
         self.game, self.network = game, network
-        decayed = th.optim.swa_utils.get_ema_multi_avg_fn(average)  # type: ignore[no-untyped-call]
+        decayed = th.optim.swa_utils.get_ema_multi_avg_fn(settings.AVERAGE)  # type: ignore[no-untyped-call]
         self.average = th.optim.swa_utils.AveragedModel(network, multi_avg_fn=decayed)
         self.average.update_parameters(network)
-        self._optimizer = th.optim.AdamW(network.parameters(), weight_decay=weight_decay)
+        self._optimizer = th.optim.AdamW(network.parameters(), weight_decay=settings.WEIGHT_DECAY)
         self._device = next(network.parameters()).device
 
     @property
     def player(self) -> BoardNetwork:
-        """The average."""
+        """The network with the average weights."""
         found = self.average.module
         assert isinstance(found, BoardNetwork)
         return found
 
-    def learn(self, batch: ReplayBatch, rate: float, value_weight: float) -> th.Tensor:
-        """A gradient step; returns policy loss, value loss and entropy, (3,)."""
+    def learn(self, batch: ReplayBatch, rate: float) -> th.Tensor:
+        """Take a gradient step; returns policy loss, value loss and entropy, (3,)."""
         for group in self._optimizer.param_groups:
             group["lr"] = rate
         policy, has_policy, target = (
@@ -113,7 +104,7 @@ class NetworkLearner:
         policy_loss = losses.mul(has_policy).sum() / count
         value_loss = (values - target).square().mean()
         self._optimizer.zero_grad()
-        (policy_loss + value_weight * value_loss).backward()
+        (policy_loss + value_loss).backward()
         th.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
         self._optimizer.step()
         self.average.update_parameters(self.network)
@@ -122,7 +113,7 @@ class NetworkLearner:
             return th.stack([policy_loss, value_loss, entropy]).detach()
 
     def snapshot(self) -> dict[str, object]:
-        """All that learning goes on from."""
+        """Return everything that learning goes on from."""
         return {name: part.state_dict() for name, part in self._parts().items()}
 
     def restore(self, snapshot: dict[str, object]) -> None:
@@ -135,7 +126,7 @@ class NetworkLearner:
 
 
 def _tensors(game: Game, state: State, device: th.device) -> tuple[th.Tensor, th.Tensor]:
-    """The observations, (B, 8, 8, C) int8, and the legal actions, (B, A) bool."""
+    """Return the observations, (B, 8, 8, C) int8, and the legal actions, (B, A) bool."""
     observations = th.from_numpy(game.observe(state))
     legal = th.from_numpy(game.legal(state))
     return observations.to(device), legal.to(device)

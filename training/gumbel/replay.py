@@ -1,4 +1,4 @@
-"""The positions that were played lately, with what is to be learnt of each."""
+"""A replay buffer of the positions played last, with the policy and the value to learn."""
 
 from __future__ import annotations
 
@@ -20,30 +20,29 @@ from boardenvs.game.state import (
 
 
 class ReplayBatch(NamedTuple):
-    """B positions to learn from, each seen under a symmetry drawn for it."""
+    """B positions to learn from, each under a random symmetry."""
 
     state: State
     policy: Array  # (B, A) float16: the improved policy
-    has_policy: BoolArray  # (B,): whether it is to be learnt
+    has_policy: BoolArray  # (B,): whether to learn it
     value: Array  # (B,) float32: to the side to move
 
 
 class ReplayBuffer:
-    """The last `size` positions; those of games that go on wait until these end."""
+    """The last `size` positions; those of unfinished games wait for the result."""
 
-    def __init__(self, game: Game, size: int, search_value: float, *, symmetries: bool) -> None:
+    def __init__(self, game: Game, size: int, search_value: float) -> None:
         self.size = size
         self.added = 0  # positions ever added
         self._game = game
         self._search_value = search_value
-        self._symmetries = symmetries
         self._state = game.empty(size)
         self._policy: Array = np.zeros((size, game.num_actions), np.float16)
         self._has_policy: BoolArray = np.zeros(size, np.bool_)
         self._value: Array = np.zeros(size, np.float32)
         self._game_number: IntArray = np.full(size, -1, np.int64)
         self._ready: BoolArray = np.zeros(size, np.bool_)
-        self._going_on: dict[int, list[int]] = {}  # where the positions of these games are
+        self._going_on: dict[int, list[int]] = {}  # the slots of each unfinished game
         images = np.stack([game.action_images(s) for s in game.symmetries])
         self._originals = np.argsort(images, axis=1)
 
@@ -55,7 +54,7 @@ class ReplayBuffer:
         values: FloatArray,
         games: IntArray,
     ) -> None:
-        """Positions of games by number, with what the search found."""
+        """Add positions of the games with these numbers, and what the search found."""
         slots = (self.added + np.arange(len(games))) % self.size
         self.added += len(games)
         put(self._state, slots, state)
@@ -68,9 +67,9 @@ class ReplayBuffer:
             self._going_on.setdefault(game, []).append(slot)
 
     def finish(self, game: int, result: float) -> None:
-        """The result, to the first role, of a game by number."""
+        """Add the result of a game, 1, 0 or -1 for the first role."""
         slots = np.array(self._going_on.pop(game, []), np.int64)
-        slots = slots[self._game_number[slots] == game]  # the others are of later games by now
+        slots = slots[self._game_number[slots] == game]  # others hold later games by now
         results = np.where(self._state.to_move[slots] == 0, result, -result)
         mixed = self._search_value * self._value[slots] + (1 - self._search_value) * results
         self._value[slots] = mixed
@@ -78,11 +77,11 @@ class ReplayBuffer:
 
     @property
     def ready(self) -> int:
-        """Positions that can be learnt from."""
+        """The number of positions that can be learnt."""
         return int(self._ready.sum())
 
     def sample(self, count: int, rng: np.random.Generator) -> ReplayBatch:
-        """So many of them, drawn one by one; some must be ready."""
+        """Draw this many positions that are ready, with replacement; there must be some."""
         filled = min(self.added, self.size)
         slots = np.empty(0, np.int64)
         while len(slots) < count:
@@ -90,14 +89,13 @@ class ReplayBuffer:
             slots = np.concatenate([slots, drawn[self._ready[drawn]]])
         slots = slots[:count]
         state, policy = take(self._state, slots), self._policy[slots]
-        if self._symmetries:
-            chosen = rng.integers(len(self._originals), size=count)
-            state = BoardSymmetries(self._game, count).seen(state, chosen)
-            policy = np.take_along_axis(policy, self._originals[chosen], axis=1)
+        chosen = rng.integers(len(self._originals), size=count)
+        state = BoardSymmetries(self._game, count).seen(state, chosen)
+        policy = np.take_along_axis(policy, self._originals[chosen], axis=1)
         return ReplayBatch(state, policy, self._has_policy[slots], self._value[slots])
 
     def snapshot(self) -> dict[str, Any]:
-        """All of it, as arrays."""
+        """Return all of it, as arrays."""
         filled = min(self.added, self.size)
         return {
             "added": self.added,

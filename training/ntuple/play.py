@@ -1,10 +1,8 @@
-"""Positions of games that alpha-beta search plays against itself, with their targets: the values
-that weights are fitted to.
+"""Positions of games that alpha-beta search plays against itself, with the targets of the fit.
 
-In games won by points a target is the points that the side to move is ahead in the end, where
-squares that stay empty are the winner's, as in tournaments: else to be left without a disc after
-few moves, which is the worst that can happen, would seem a small loss. In other games it is
-hundredths of a win.
+In games won by points a target is the final lead of the side to move; squares that stay empty are
+the winner's, as in tournaments, or else a wipe-out after few moves would count as a small loss. In
+other games it is hundredths of a win.
 """
 
 from __future__ import annotations
@@ -24,40 +22,40 @@ from boardenvs.search.compiled.nodes import DECIDED
 from boardenvs.search.compiled.nodes import WIN as SEARCHED_WIN
 from boardenvs.search.evaluation import POINT, WON
 from boardenvs.utils.npz import ArchiveKind, write_archive
-from training.ntuple.settings import GenerationSettings, TargetSettings
+from training.ntuple.ntuple_settings import GenerationSettings, TargetSettings
 
 Float32Array: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
 
-WIN = WON // POINT  # what a won game counts where points do not
+WIN = WON // POINT  # a won game, in games that are not won by points
 
 
 class PositionsFileError(ValueError):
-    """A file that holds no positions; the message names it and says why."""
+    """A file that does not hold positions; the message names it and says why."""
 
 
 _KIND = ArchiveKind("positions", "training.ntuple", PositionsFileError)
 
 
 class Positions(NamedTuple):
-    """N positions, as their side to move sees them."""
+    """N positions, seen by the side to move."""
 
-    words: WordArray  # (N, words): what they are made of, without a history
-    result: Float32Array  # (N,): its target
-    game: IntArray  # (N,) int32: which game it is of
-    to_move: Int8Array  # (N,): its role
+    words: WordArray  # (N, words): the words of each position, without its history
+    result: Float32Array  # (N,): the target
+    game: IntArray  # (N,) int32: the number of the game
+    to_move: Int8Array  # (N,): the role
     ply: IntArray  # (N,) int32
 
     @classmethod
     def joined(cls, parts: list[Positions]) -> Positions:
-        """All of them, one after the other."""
+        """Concatenate them."""
         return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
     def take(self, rows: IntArray | slice) -> Positions:
-        """Those of so many rows."""
+        """Return the rows."""
         return Positions._make(column[rows] for column in self)
 
     def as_state(self, game: Game) -> State:
-        """As rows whose legal actions are not worked out."""
+        """Return them as a state without legal actions."""
         state = game.empty(len(self.result))
         state.legal_bits[:], state.terminated[:] = 0, False
         nothing = np.zeros_like(self.words[:, 0])
@@ -71,11 +69,15 @@ def play(
     settings: GenerationSettings,
     games: int,
     rng: np.random.Generator,
+    after_own_moves: bool = False,
 ) -> Positions:
-    """The positions of so many games, their random openings left out."""
+    """Play games; returns their positions after the random openings.
+
+    With `after_own_moves` only positions to which the evaluation's own moves led are kept.
+    """
     engine = alphabeta_for(game, evaluation)
     state = random_openings(game, games, settings.opening_plies, rng)
-    heuristic_role = np.full(games, -1)  # which the game's heuristic plays; -1: neither
+    heuristic_role = np.full(games, -1)  # the role of the game's heuristic; -1: none
     if settings.against_heuristic:
         chosen = rng.random(games) < settings.against_heuristic
         heuristic_role[chosen] = rng.integers(2, size=games)[chosen]
@@ -85,11 +87,11 @@ def play(
     while len(rows):
         by_heuristic = heuristic_role[rows] == state.to_move
         kept = np.arange(len(rows))
-        if settings.after_own_moves:
+        if after_own_moves:
             kept = np.flatnonzero(by_heuristic | (heuristic_role[rows] == -1))
         seen = moved_on(game, take(state, kept), settings.random_move_share, rng)
         if settings.targets is None:
-            target = _to_first(seen)  # times how its game ends
+            target = _to_first(seen)  # times the result of the game
         else:
             target = of_search(engine, seen, settings.targets, rng)
         numbers = rows[kept].astype(np.int32)
@@ -116,12 +118,13 @@ def play(
 
 @dataclass(frozen=True)
 class GamesToPlay:
-    """`play` as a task, by an evaluation that is shared."""
+    """A task that plays games with the evaluation that all tasks share."""
 
     game: Game
     settings: GenerationSettings
     games: int
     seeds: tuple[int, ...]  # of the generator
+    after_own_moves: bool = False
 
     @property
     def seed(self) -> int:
@@ -129,19 +132,19 @@ class GamesToPlay:
 
     def run(self, evaluation: Evaluation | None, running: object) -> Positions:
         rng = np.random.default_rng(self.seeds)
-        return play(self.game, evaluation, self.settings, self.games, rng)
+        return play(self.game, evaluation, self.settings, self.games, rng, self.after_own_moves)
 
     def lost(self, side: int) -> Positions:
-        raise WorkerError("games cannot be played: they end their processes")
+        raise WorkerError("games cannot be played: their processes die")
 
 
 def _to_first(state: State) -> Float32Array:
-    """1 where the first role is to move, else -1."""
+    """Return 1 if the first role is to move, else -1, (B,)."""
     return np.where(state.to_move == 0, np.float32(1), np.float32(-1))
 
 
 def of_ended(game: Game, ended: State) -> Float32Array:
-    """Of games that are over, (B,)."""
+    """Return the targets of games that are over, (B,)."""
     margin: Float32Array = game.score_margin(ended).astype(np.float32)
     if game.margin_counts:
         margin += np.sign(margin) * game.empty_squares(ended)
@@ -153,14 +156,13 @@ def of_ended(game: Game, ended: State) -> Float32Array:
 def of_search(
     engine: AlphaBeta, state: State, settings: TargetSettings, rng: np.random.Generator
 ) -> Float32Array:
-    """By a search of each position, none of them over, (B,)."""
+    """Return the targets of positions that are not over by searching them, (B,)."""
     game = engine.game
     seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
     found = engine.search(state, seeds, settings.limits, forced=True)
     value, sign = found.value, np.sign(found.value)
     if game.margin_counts:
-        # A search by depth sees an end in the middle of the game; so many squares are empty there,
-        # or more.
+        # A search may see an end in the middle of the game, with at least this many squares empty.
         ended_early = game.empty_squares(state) - found.depth
         margin = value - SEARCHED_WIN * sign + sign * ended_early
     else:
@@ -169,7 +171,7 @@ def of_search(
 
 
 def moved_on(game: Game, state: State, share: float, rng: np.random.Generator) -> State:
-    """The state with a share of its positions a random move later, where that does not end them."""
+    """Make a random move in a share of the positions, unless it ends the game."""
     if not share:
         return state
     moved = rng.random(len(state.ply)) < share
@@ -178,12 +180,12 @@ def moved_on(game: Game, state: State, share: float, rng: np.random.Generator) -
 
 
 def save_positions(path: Path, positions: Positions) -> None:
-    """Write them to a file."""
+    """Write positions to a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_archive(path, positions._asdict())
 
 
 def load_positions(path: Path) -> Positions:
-    """What `save_positions` wrote; PositionsFileError, which says why, if it is not that."""
+    """Read a file of `save_positions`; PositionsFileError if it is not one."""
     with _KIND.open(path) as arrays:
         return Positions(*(arrays[name] for name in Positions._fields))

@@ -1,8 +1,8 @@
-"""A run that learns an evaluation: what is on file is taken from there, the rest is made."""
+"""A run that learns an evaluation; what is on file already is read, the rest is made."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,22 +13,26 @@ from boardenvs.arena.executor import HERE, Executor
 from boardenvs.search import Evaluation
 from boardenvs.search.evaluation import Int16Array, Terms
 from boardenvs.search.evaluation_file import load_evaluation, save_evaluation
-from training.ntuple.fit import as_evaluation, as_weights, fit, stages_of
+from training.ntuple.fit import Regression, as_evaluation, as_weights, stages_of
+from training.ntuple.ntuple_settings import FitSettings, NTupleConfig, OnePlySettings
 from training.ntuple.play import GamesToPlay, Positions, load_positions, save_positions
-from training.ntuple.settings import NTupleConfig, OnePlySettings
 
 GAMES_A_FILE = 1000
 _AT_ONCE = 2000  # games of a round
 
-Progress = Callable[[str, int, int], None]  # of what is done, how much of how much
+# Of the weights for one ply: the rounds whose mean they are, the share of the fitted correction
+# that a round adds, and the fit.
+_AVERAGED, _STEP = 8, 0.5
+_FIT = FitSettings(iterations=6, prior=300, neighbours=0.6)
+
+Progress = Callable[[str, int, int], None]  # what is being done, how much is done, of how much
 
 
 class NTupleRun:
     """Learns an evaluation, generation by generation, in a folder.
 
-    Every file follows from the settings and the files before it, so that a run which goes on after
-    an interruption ends as if there had been none. What `progress` raises ends it; what is on file
-    then is whole.
+    Every file follows from the settings and the files before it, so a run that is resumed ends as
+    if it had not been interrupted. An exception of `progress` ends the run; files are whole then.
     """
 
     def __init__(
@@ -38,13 +42,12 @@ class NTupleRun:
         self._executor = executor
         self._game = config.make_game()
         features = self._game.feature_sizes if config.features else {}
-        self._terms = Terms(self._game, config.all_tuples(), features)
-        self._stages = stages_of(self._game.board, config.stages, *config.pieces)
+        terms = Terms(self._game, config.parsed_tuples(), features)
+        stages = stages_of(self._game.board, config.stages, *config.pieces)
+        self._regression = Regression(terms, stages, config.fit)
 
     def learn(self) -> Evaluation:
-        """The evaluation of the last generation, with weights of their own for one ply where these
-        are wanted.
-        """
+        """Return the evaluation of the last generation, with weights for one ply if set."""
         evaluation = None
         for generation in range(len(self._config.generations)):
             make = partial(self._generation, generation, evaluation)
@@ -57,7 +60,7 @@ class NTupleRun:
         for number in range(settings.rounds):
             make = partial(self._round, number, rounds[-1], settings)
             rounds.append(self._on_file(f"one_ply_{number}", make))
-        return replace(evaluation, one_ply=mean_weights(rounds[-settings.averaged :]))
+        return replace(evaluation, one_ply=mean_weights(rounds[1:][-_AVERAGED:]))
 
     def _on_file(self, name: str, make: Callable[[], Evaluation]) -> Evaluation:
         path = self._folder / "evaluations" / f"{name}.npz"
@@ -73,15 +76,11 @@ class NTupleRun:
         if settings.with_previous:
             paths = sorted((self._folder / "positions").glob(f"{generation - 1}_*.npz"))
             parts += map(load_positions, paths)
-        positions = Positions.joined(parts)
-        heuristic = np.zeros(len(positions.result))
-        if config.heuristic:
-            heuristic = self._game.values(positions.as_state(self._game)).astype(np.float64)
 
         def progress(stage: int) -> None:
             self._progress(f"generation {generation + 1}, stages", stage, config.stages)
 
-        found = fit(self._terms, self._stages, positions, heuristic, config.fit, progress)
+        found = self._regression.fit(Positions.joined(parts), progress)
         notes = {
             "run": config.name,
             "seed": config.seed,
@@ -91,7 +90,7 @@ class NTupleRun:
             "standard_deviation": found.deviation.round(2).tolist(),
             "held_back": found.held_back.tolist(),
         }
-        return as_evaluation(self._terms, self._stages, found.weights, notes)
+        return as_evaluation(self._regression.terms, self._regression.stages, found.weights, notes)
 
     def _play(self, generation: int, before: Evaluation | None) -> list[Positions]:
         settings = self._config.generations[generation]
@@ -120,25 +119,27 @@ class NTupleRun:
 
 # ---- weights for a search of one ply -------------------------------------------------------------
 #
-# An evaluation for deeper search says what comes of a position by good play. Who looks one ply
-# ahead plays less well, and needs to know what comes of a position by such play. That changes with
-# the weights, so they are learnt in rounds: games, and a step towards what came of them (policy
-# iteration by Monte Carlo). Steps lead to and fro; the mean of several rounds plays better.
+# An evaluation for deep search predicts results of good play. A search of one ply plays less well,
+# and needs predictions of its own play, which changes with the weights. So they are learnt in
+# rounds: games, then a step towards their results (policy iteration by Monte Carlo). Steps swing to
+# and fro; the mean of several rounds plays better.
 
 
 def play_round(
     before: Evaluation,
     settings: OnePlySettings,
-    seed: list[int],
+    seed: Sequence[int],
     progress: Callable[[int], None],
     executor: Executor = HERE,
 ) -> Evaluation:
-    """The evaluation before, a step nearer to what came of games by it; `progress` gets how many
-    games are played.
+    """Return the evaluation after a step towards the results of games that it played.
+
+    `progress` is called with the number of games played.
     """
     shares = list(_shares(settings.games, _AT_ONCE))
     tasks = [
-        GamesToPlay(before.game, settings.playing, count, (*seed, start)) for start, count in shares
+        GamesToPlay(before.game, settings.playing, count, (*seed, start), after_own_moves=True)
+        for start, count in shares
     ]
     parts, done = dict[int, Positions](), 0
     for number, found in executor.run(tasks, before):
@@ -147,26 +148,17 @@ def play_round(
         done += count
         progress(done)
     positions = Positions.joined([parts[number] for number in range(len(tasks))])
-    stages = np.array(before.stages)
-    fitted = fit(
-        before.terms,
-        stages,
-        positions,
-        np.zeros(len(positions.result)),
-        settings.fit,
-        lambda stage: progress(settings.games),
-        as_weights(before),
-        settings.step,
-    )
-    return as_evaluation(before.terms, stages, fitted.weights, {})
+    regression = Regression(before.terms, np.array(before.stages), _FIT)
+    fitted = regression.fit(positions, begun=as_weights(before), share=_STEP)
+    return as_evaluation(before.terms, regression.stages, fitted.weights, {})
 
 
 def _shares(games: int, at_once: int) -> Iterator[tuple[int, int]]:
-    """So many games at once: from which one on, and how many."""
+    """Split games into parts: yields the first game of each part, and how many it has."""
     return ((start, min(at_once, games - start)) for start in range(0, games, at_once))
 
 
-def mean_weights(rounds: list[Evaluation]) -> Int16Array:
-    """The mean of their weights."""
+def mean_weights(rounds: Sequence[Evaluation]) -> Int16Array:
+    """Return the mean of the evaluations' weights."""
     rounded: Int16Array = np.rint(np.mean([e.weights for e in rounds], axis=0)).astype(np.int16)
     return rounded

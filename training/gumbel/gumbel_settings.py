@@ -1,0 +1,87 @@
+"""The settings of a training by Gumbel search; `configs/gumbel/othello.yaml` explains each."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Self
+
+from pydantic import Field, model_validator
+
+from boardenvs.agents.alphabeta import AlphaBetaAgent
+from boardenvs.search.evaluation import Evaluation
+from boardenvs.search.gumbel import GumbelSettings
+from training.run_settings import (
+    TRAINED,
+    Above0,
+    Part,
+    Positive,
+    RunSettings,
+    Section,
+    Share,
+    Widths,
+)
+
+
+class SearchSettings(Section):
+    simulations: Positive = 12
+    considered: Positive = 5
+    c_scale: Above0 = 0.5
+    full_share: Part = 0.5
+    playout_cap_simulations: Annotated[int, Field(ge=0, le=10**6)] = 0
+    playout_cap_role_share: Share = 0.0
+    judge: bool = False
+
+    def with_simulations(self, simulations: int) -> GumbelSettings:
+        """Return the settings of a search with this many simulations."""
+        return GumbelSettings(simulations, self.considered, c_scale=self.c_scale)
+
+
+class LearningSettings(Section):
+    hidden: Widths = (256, 256)
+    replay: Positive = 500_000
+    batch_size: Positive = 1024
+    reuse: Above0 = 2.0
+    learning_rate: Above0 = 1e-3
+    final_learning_rate: Above0 = 5e-5
+    search_value: Share = 0.25
+
+    # What no configuration changes: plies on each board between two rounds of learning, AdamW's
+    # weight decay, and what remains of the average of weights at each gradient step.
+    PLIES_PER_UPDATE: ClassVar = 16
+    WEIGHT_DECAY: ClassVar = 1e-5
+    AVERAGE: ClassVar = 0.999
+
+
+class GumbelConfig(RunSettings):
+    """All settings of a run."""
+
+    device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] = "auto"
+    search: SearchSettings = SearchSettings()
+    learning: LearningSettings = LearningSettings()
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        return self.learning.hidden
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.self_play.pool.share:
+            raise ValueError("search has no pool of opponents: leave out self_play.pool")
+        least = max(self.learning.batch_size, 64 * self.self_play.boards)
+        if self.learning.replay < least:
+            raise ValueError(
+                f"learning.replay is {self.learning.replay}: it must be {least} or more, a batch "
+                "and 64 positions of each board"
+            )
+        self.judging_evaluation()
+        return self
+
+    def judging_evaluation(self) -> Evaluation | None:
+        """Return the evaluation that the judge searches with; None without a judge.
+
+        ValueError if none comes with the package for this game.
+        """
+        if not self.search.judge:
+            return None
+        agent, game = AlphaBetaAgent(evaluation=TRAINED), self.make_game()
+        agent.check_game(game)
+        return agent.evaluation_for(game)

@@ -1,0 +1,299 @@
+"""The settings of a training run; `training.command` reads them from YAML files.
+
+`configs/othello.yaml` explains each setting.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Annotated, Any, ClassVar, Self
+
+import torch as th
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
+
+from boardenvs import games
+from boardenvs.agents import agent_for
+from boardenvs.agents.policy import Policy
+from boardenvs.agents.policy_file import load_policy, readable_shapes
+from boardenvs.agents.trained import trained_policy
+from boardenvs.game.openings import MAX_PLIES
+
+
+def _ascending(ends: tuple[int, int]) -> tuple[int, int]:
+    if ends[0] > ends[1]:
+        raise ValueError("it must be a range [low, high]")
+    return ends
+
+
+Ascending = AfterValidator(_ascending)
+Ply = Annotated[int, Field(ge=0, le=MAX_PLIES)]
+PlyRange = Annotated[tuple[Ply, Ply], Ascending]
+Positive = Annotated[int, Field(gt=0, le=10**15)]  # floats hold these exactly
+Boards = Annotated[int, Field(gt=0, le=1 << 24)]
+Widths = Annotated[tuple[Positive, ...], Field(min_length=1)]  # of layers
+NotNegative = Annotated[float, Field(ge=0)]
+Above0 = Annotated[float, Field(gt=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Part = Annotated[float, Field(gt=0, le=1)]
+
+# What `start` may be, beside a file.
+SCRATCH, TRAINED = "scratch", "trained"
+
+# The names of groups of boards without a named opponent.
+SELF_PLAY, POOL = "self-play", "pool"
+
+POOL_SIZE = 20  # the latest snapshots that are kept as opponents
+POOL_AT_ONCE = 4  # the snapshots that divide the pool's boards between two updates
+
+
+class ConfigError(Exception):
+    """A configuration that cannot be used; the message says where and why."""
+
+
+class Section(BaseModel):
+    """A group of settings, immutable; unknown names are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class PoolSettings(Section):
+    share: Share = 0.0
+    every: Positive = 250_000
+
+
+class SelfPlaySettings(Section):
+    boards: Boards = 512
+    threads: Positive = 1
+    openings: Annotated[dict[str, Part], Field(min_length=1)] = {"random": 1.0}
+    opening_plies: PlyRange = (0, 40)
+    undecided: Share = 0.0
+    opponents: dict[str, Part] = {}
+    pool: PoolSettings = PoolSettings()
+
+    @model_validator(mode="after")
+    def _repeatable(self) -> SelfPlaySettings:
+        foreign = [spec for spec in self.opponents if spec.startswith("python:")]
+        if foreign and self.threads > 1:
+            raise ValueError(
+                f"threads is {self.threads}, and {foreign[0]!r} may draw from random generators "
+                "that threads share, Python's or NumPy's own: threads must be 1"
+            )
+        return self
+
+    def groups(self) -> list[tuple[str, int]]:
+        """Return the name and the number of boards of each group; the rest is self-play.
+
+        ValueError if the shares are too large or too small for the number of boards.
+        """
+        taken = [
+            (spec, self._boards(f"opponents.{spec}", share, 1))
+            for spec, share in self.opponents.items()
+        ]
+        if self.pool.share:
+            each = self._boards("pool.share", self.pool.share, POOL_AT_ONCE) // POOL_AT_ONCE
+            taken += [(POOL, each)] * POOL_AT_ONCE
+        rest = self.boards - sum(n for _, n in taken)
+        if rest < 0:
+            raise ValueError("the shares of opponents and pool add up to more than 1")
+        return ([(SELF_PLAY, rest)] if rest else []) + taken
+
+    def _boards(self, name: str, share: float, least: int) -> int:
+        boards = round(share * self.boards)
+        if boards < least:
+            raise ValueError(
+                f"{name} is {share}: of {self.boards} boards that is {boards}, and {least} or more "
+                "are needed"
+            )
+        return boards
+
+
+class SuiteSettings(Section):
+    """Opponents for an evaluation, and the openings of the games."""
+
+    opponents: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "greedy")
+    pairs: Positive = 200
+    opening_plies: PlyRange | None = None  # None: the game's own
+
+    @field_validator("opponents")
+    @classmethod
+    def _distinct(cls, opponents: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(opponents)) < len(opponents):
+            raise ValueError("an opponent is named twice")
+        return opponents
+
+
+class EvaluationSettings(SuiteSettings):
+    pairs: Positive = 100
+    every: Positive = 500_000
+
+
+class GameSettings(Section):
+    """The settings that every run has: its name, its game and its seed."""
+
+    # The packages on which the weights depend; the report names their versions.
+    packages: ClassVar[tuple[str, ...]] = ("boardenvs", "numpy", "torch")
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    game: str
+    rules: dict[str, Any] = {}
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+
+    @model_validator(mode="after")
+    def _possible_game(self) -> Self:
+        try:
+            self.make_game()
+        except (TypeError, ValueError) as error:  # pydantic reports ValueErrors only
+            rules = f" and rules are {self.rules}" if self.rules else ""
+            raise ValueError(f"game is {self.game!r}{rules}: {error}") from None
+        return self
+
+    def make_game(self) -> games.Game:
+        """Return the game, with its parameters from `game` and `rules`."""
+        return games.make(self.game, **self.rules)
+
+    def check_opponents(self, where: str, specs: tuple[str, ...] | dict[str, Any]) -> None:
+        """ValueError if one of these players does not exist or cannot play the game."""
+        for spec in specs:
+            try:
+                agent_for(self.make_game(), spec)
+            except ValueError as error:
+                raise ValueError(f"{where}: {error}") from None
+
+
+class RunSettings(GameSettings):
+    """The settings of every training of a policy."""
+
+    steps: Positive
+    minutes: Above0 | None = None
+    checkpoint_every: Positive = 500_000
+    device: Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")] = "cpu"
+    start: str = SCRATCH
+    self_play: SelfPlaySettings = SelfPlaySettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
+    report: SuiteSettings = SuiteSettings()
+
+    @property
+    @abstractmethod
+    def hidden(self) -> tuple[int, ...]:
+        """The widths of the layers that policy and value share."""
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        self.check_opponents("self_play.openings", self.self_play.openings)
+        self.check_opponents("self_play.opponents", self.self_play.opponents)
+        self.check_opponents("evaluation.opponents", self.evaluation.opponents)
+        self.check_opponents("report.opponents", self.report.opponents)
+        for spec in self.self_play.opponents:
+            if spec in self.report.opponents:
+                raise ValueError(
+                    f"report.opponents has {spec!r}, which self_play.opponents has too: report "
+                    "on opponents that the policy was not trained against"
+                )
+        self.self_play.groups()
+        readable_shapes(self.make_game(), list(self.hidden))
+        self.start_policy()
+        return self
+
+    def start_policy(self) -> Policy | None:
+        """Return the policy whose weights the network starts with; None for random weights.
+
+        ValueError if there is no such policy, or its layers have other widths.
+        """
+        if self.start == SCRATCH:
+            return None
+        game = self.make_game()
+        policy = trained_policy(game) if self.start == TRAINED else load_policy(self.start)
+        policy.check_game(game)
+        widths = tuple(len(biases) for _, biases in policy.hidden)
+        if policy.activation != "relu" or widths != self.hidden:
+            raise ValueError(
+                f"start is {self.start!r}, with layers of {widths} and {policy.activation}: hidden "
+                f"is {self.hidden}, and the network has relu"
+            )
+        return policy
+
+
+class PPOSettings(Section):
+    hidden: Widths = (512, 512)
+    steps_per_update: Positive = 64
+    batch_size: Positive = 2048
+    learning_rate: Above0 = 1e-3
+    final_learning_rate: Above0 = 1e-3
+    gae_lambda: Share = 0.95
+    entropy_bonus: NotNegative = 0.01
+    final_entropy_bonus: NotNegative | None = None
+
+    # What no configuration changes: passes over each rollout, PPO's clip range, the weight of the
+    # value loss, and the largest norm of a gradient.
+    EPOCHS: ClassVar = 2
+    CLIP_RANGE: ClassVar = 0.2
+    VALUE_WEIGHT: ClassVar = 0.5
+    MAX_GRADIENT: ClassVar = 0.5
+
+    def entropy_bonus_at(self, done: float) -> float:
+        """Return the entropy bonus when this share of the run is done, 0 to 1."""
+        last = self.final_entropy_bonus
+        return between(self.entropy_bonus, self.entropy_bonus if last is None else last, done)
+
+
+class PPORunSettings(RunSettings):
+    """The settings of every training by PPO."""
+
+    ppo: PPOSettings = PPOSettings()
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        return self.ppo.hidden
+
+
+class PPOConfig(PPORunSettings):
+    """All settings of `training.ppo`."""
+
+    packages: ClassVar = (*PPORunSettings.packages, "stable-baselines3", "sb3-contrib")
+
+    @model_validator(mode="after")
+    def _divisible(self) -> Self:
+        rollout = self.self_play.boards * self.ppo.steps_per_update
+        if rollout % self.ppo.batch_size:
+            raise ValueError(
+                f"ppo.batch_size is {self.ppo.batch_size}: it must divide self_play.boards * "
+                f"ppo.steps_per_update = {rollout}, the steps of an update"
+            )
+        return self
+
+
+def between(first: float, last: float, done: float) -> float:
+    """Interpolate linearly from first to last; `done` is 0 to 1."""
+    return first + (last - first) * min(1.0, done)
+
+
+# ---- where and how precisely torch computes -----------------------------------------------------
+
+
+def find_device(name: str) -> th.device:
+    """Return torch's device of this name; "auto" is a GPU if there is one, else the processor.
+
+    ConfigError if this machine does not have it.
+    """
+    gpus = th.cuda.device_count()
+    if name == "auto":
+        return th.device("cuda" if gpus else "cpu")
+    device = th.device(name)
+    if device.type == "cuda" and (device.index or 0) >= gpus:
+        raise ConfigError(f"device is {name!r}: torch has {gpus} GPUs here, auto takes what it has")
+    if device.type == "mps" and not th.backends.mps.is_available():
+        raise ConfigError(f"device is {name!r}: torch has none here, auto takes what it has")
+    return device
+
+
+def find_precision() -> str:
+    """Return the precision of layers: "bfloat16" if the processor has it, else "float32"."""
+    found: dict[str, Any] = getattr(th.cpu, "get_capabilities", dict)()
+    return "bfloat16" if found.get("avx512_bf16") or found.get("amx_bf16") else "float32"
