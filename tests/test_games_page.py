@@ -15,7 +15,7 @@ from variants import HERE, PACKAGE
 
 from boardenvs import games
 from training.command import read_settings
-from training.config import Config
+from training.run_settings import PPOConfig
 
 ROOT = HERE.parent
 PAGE = ROOT / "boardenvs" / "games" / "README.md"
@@ -80,4 +80,4 @@ def test_the_configuration_is_one(tmp_path: Path) -> None:
     # By its place: it is not installed here.
     settings["game"] = "boardenvs_breakthrough:Breakthrough"
     (tmp_path / "breakthrough.yaml").write_text(yaml.safe_dump(settings))
-    assert read_settings(Config, tmp_path / "breakthrough.yaml", trust=True).steps == 500_000
+    assert read_settings(PPOConfig, tmp_path / "breakthrough.yaml", trust=True).steps == 500_000

@@ -22,12 +22,11 @@ from boardenvs.agents.trained import trained_policy
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.game.openings import random_openings
 from boardenvs.games import GAMES, make
-from training.config import Config
 from training.gumbel.__main__ import GumbelRun
-from training.gumbel.settings import GumbelConfig
+from training.gumbel.gumbel_settings import GumbelConfig
 from training.learner import make_learner
 from training.ppo import make_env
-from training.settings import find_precision, widened
+from training.run_settings import PPOConfig
 
 th.set_num_threads(1)
 
@@ -64,7 +63,7 @@ def test_numpy_and_torch_agree(game_id: str) -> None:
     np.testing.assert_allclose(policy.evaluate(game, state)[0], probabilities, atol=1e-4)
 
 
-def test_bfloat16_computes_about_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bfloat16_computes_about_the_same() -> None:
     values = []
     for precision in ("float32", "bfloat16"):
         th.manual_seed(0)
@@ -74,19 +73,18 @@ def test_bfloat16_computes_about_the_same(monkeypatch: pytest.MonkeyPatch) -> No
     assert values[1].dtype == np.float32
     difference = np.abs(values[0] - values[1]).max()
     assert 0 < difference < 0.02 * np.abs(values[0]).max()
-    assert [find_precision(x) for x in ("float32", "bfloat16")] == ["float32", "bfloat16"]
-    for name, expected in (("avx512_bf16", "bfloat16"), ("amx_bf16", "bfloat16"), ("", "float32")):
-        monkeypatch.setattr("training.settings.processor", lambda name=name: {name: True})
-        assert find_precision("auto") == expected
 
 
-def config(**changes: Any) -> Config:
-    return Config.model_validate({"name": "x", "game": "othello", "steps": 1, **changes})
+def config(**changes: Any) -> PPOConfig:
+    return PPOConfig.model_validate({"name": "x", "game": "othello", "steps": 1, **changes})
 
 
 @pytest.mark.parametrize("masked", [True, False])
-def test_sb3_learns_what_its_own_masked_distribution_gives(masked: bool) -> None:
-    settings = config(ppo={"hidden": [32]}, self_play={"boards": 32}, precision="float32")
+def test_sb3_learns_what_its_own_masked_distribution_gives(
+    monkeypatch: pytest.MonkeyPatch, masked: bool
+) -> None:
+    settings = config(ppo={"hidden": [32]}, self_play={"boards": 32})
+    monkeypatch.setattr("training.learner.find_precision", lambda: "float32")
     env = make_env(settings)
     policy = make_learner(settings, env).policy
     shaken(policy)
@@ -144,25 +142,13 @@ def test_draws_are_by_probability_and_never_of_what_has_none(
 # ---- what it begins as ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["othello", "lines_of_action"])
-def test_a_wider_policy_gives_nearly_the_same_with_all_units_at_work(name: str) -> None:
-    game, rng = make(name), np.random.default_rng(0)
-    policy, state = trained_policy(game), random_openings(game, 60, (4, 20), rng)
-    hidden = tuple(len(biases) + 100 for _, biases in policy.hidden)
-    wide = widened(policy, hidden, rng)
-    results = [x.evaluate(game, state) for x in (wide, policy)]
-    for found, known in zip(*results, strict=True):
-        np.testing.assert_allclose(found, known, atol=0.1)
-    assert len(np.unique(wide.hidden[-1][0].round(6), axis=1).T) == hidden[-1]
-
-
 def _by_gumbel(settings: dict[str, Any], hidden: list[int], folder: Path) -> Policy:
     gumbel = GumbelConfig.model_validate({**settings, "learning": {"hidden": hidden}})
     return GumbelRun(gumbel, folder).learner.player.as_policy(gumbel.make_game())
 
 
 def _by_ppo(settings: dict[str, Any], hidden: list[int], folder: Path) -> Policy:
-    ppo = Config.model_validate({**settings, "ppo": {"hidden": hidden}})
+    ppo = PPOConfig.model_validate({**settings, "ppo": {"hidden": hidden}})
     return policy_from_sb3(make_learner(ppo, make_env(ppo)), ppo.make_game())
 
 

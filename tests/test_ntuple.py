@@ -26,16 +26,16 @@ from boardenvs.search.evaluation_file import load_evaluation, parse_tuple, train
 from training.command import read_settings
 from training.ntuple import run as learning
 from training.ntuple.__main__ import main
-from training.ntuple.fit import Fit, as_evaluation, as_weights, fit, stages_of
-from training.ntuple.play import WIN, Positions, moved_on, of_ended, of_search, play
-from training.ntuple.run import NTupleRun, mean_weights, play_round
-from training.ntuple.settings import (
+from training.ntuple.fit import Fit, Regression, as_evaluation, as_weights, stages_of
+from training.ntuple.ntuple_settings import (
     FitSettings,
     GenerationSettings,
     NTupleConfig,
     OnePlySettings,
     TargetSettings,
 )
+from training.ntuple.play import WIN, Positions, moved_on, of_ended, of_search, play
+from training.ntuple.run import NTupleRun, mean_weights, play_round
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs" / "ntuple"
 TUPLES = tuple(map(parse_tuple, ("a1 b1", "d3 e3 f3", "b2 c3")))
@@ -43,10 +43,10 @@ LATE = "opening_plies: [40, 48]"
 SHORT = (
     f"generations=[{{games: 6, depth: 1, endgame: 4, {LATE}}}, {{games: 5, depth: 1, endgame: 4, "
     f"noise: 0.1, random_move_share: 0.5, targets: {{depth: 1, endgame: 4}}, {LATE}}}]",
-    f"one_ply={{rounds: 3, averaged: 2, games: 4, {LATE}}}",
+    "one_ply={rounds: 3, games: 4}",
     "tuples=[a1 b1 c1 d1, a1 b1 a2 b2]",
     "stages=3",
-    f"report={{depth: 1, opponents: [random], pairs: 2, {LATE}}}",
+    f"report={{opponents: [random], pairs: 2, {LATE}}}",
 )
 
 
@@ -54,21 +54,17 @@ pytestmark = pytest.mark.usefixtures("in_python")
 
 
 def test_weights_that_make_the_results_are_found() -> None:
-    """Of each stage its own and that of another figure, a share of the way from others; with a
-    strong prior those stay.
-    """
+    """Those of each stage, a share of the way from others; with a strong prior those stay."""
     game, rng = make("othello"), np.random.default_rng(1)
     terms, stages = Terms(game, TUPLES), stages_of(game.board, 2, 4, 64)
     state = random_openings(game, 6000, (6, 40), rng)
     stage, seen = stages[np.bitwise_count(state.own | state.opp)], terms.weights_of(state)
-    other = rng.normal(0, 3, len(seen))
 
     def said(weights: FloatArray) -> FloatArray:
-        found: FloatArray = weights[stage[:, None], seen].sum(axis=1) + weights[stage, -1] * other
+        found: FloatArray = weights[stage[:, None], seen].sum(axis=1)
         return found
 
-    first, last = rng.normal(0, 5, (2, 2, terms.size + 1))
-    first[:, -1], last[:, -1] = (1, -1), (1.5, -0.5)  # which are not large in an evaluation
+    first, last = rng.normal(0, 5, (2, 2, terms.size))
     begun = as_weights(as_evaluation(terms, stages, first, {}))
     assert begun == pytest.approx(first, abs=0.51 / POINT)
     results, games = said(last).astype(np.float32), np.arange(len(seen), dtype=np.int32)
@@ -76,7 +72,7 @@ def test_weights_that_make_the_results_are_found() -> None:
 
     def fitted(begun: FloatArray | None, share: float, prior: float, neighbours: float) -> Fit:
         settings = FitSettings(iterations=60, prior=prior, neighbours=neighbours)
-        return fit(terms, stages, positions, other, settings, lambda stage: None, begun, share)
+        return Regression(terms, stages, settings).fit(positions, begun=begun, share=share)
 
     # Sums are what is known; the weights themselves may differ by what adds up to nothing.
     for prior, share, part in ((0.01, 1.0, 1.0), (0.01, 0.25, 0.25), (1e9, 1.0, 0.0)):
@@ -94,16 +90,18 @@ def test_stages_are_of_equal_length() -> None:
     assert stages_of(Board(6, 7), 1, 0, 42).tolist() == [0] * 43
 
 
-def test_rounds_of_one_ply_go_on_from_one_another() -> None:
+def test_rounds_of_one_ply_go_on_from_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is played by the weights of the one before, and fits better what its games come to."""
     game = make("othello")
     terms, stages = Terms(game, TUPLES), stages_of(game.board, 2, 4, 64)
-    settings = OnePlySettings(
-        games=14, opening_plies=(30, 40), step=1.0, fit=FitSettings(iterations=8, prior=1.0)
-    )
-    before = as_evaluation(terms, stages, np.zeros((2, terms.size + 1)), {})
+    settings = OnePlySettings(games=14)
+    monkeypatch.setattr(learning, "_STEP", 1.0)
+    monkeypatch.setattr(learning, "_FIT", FitSettings(iterations=8, prior=1.0))
+    before = as_evaluation(terms, stages, np.zeros((2, terms.size)), {})
     once = play_round(before, settings, [0], lambda done: None)
-    positions = play(game, before, settings.playing, 14, np.random.default_rng([0, 0]))
+    positions = play(
+        game, before, settings.playing, 14, np.random.default_rng([0, 0]), after_own_moves=True
+    )
     state = positions.as_state(game)
     errors = [np.mean((e.values(state) / POINT - positions.result) ** 2) for e in (before, once)]
     assert errors[1] < 0.9 * errors[0]
@@ -172,10 +170,9 @@ def test_the_heuristic_plays_a_side() -> None:
         settings = GenerationSettings(
             games=2, depth=1, endgame=0, opening_plies=(0, 0), against_heuristic=share
         )
-        own = settings.model_copy(update={"after_own_moves": True})
         positions, after = (
-            play(game, trained_evaluation(game), chosen, 2, np.random.default_rng(0))
-            for chosen in (settings, own)
+            play(game, trained_evaluation(game), settings, 2, np.random.default_rng(0), own)
+            for own in (False, True)
         )
         for number in range(2):
             of_game = positions.game == number
@@ -237,7 +234,7 @@ def test_a_run_ends_with_an_evaluation_and_a_report_also_where_it_was_interrupte
     whole = load_evaluation(folder / "evaluation.npz")
     assert whole.notes["generation"] == 2
     assert len(whole.weights) == 3
-    rounds = [load_evaluation(folder / f"evaluations/one_ply_{k}.npz") for k in (1, 2)]
+    rounds = [load_evaluation(folder / f"evaluations/one_ply_{k}.npz") for k in range(3)]
     np.testing.assert_array_equal(whole.one_ply, mean_weights(rounds))
     assert "| `random` |" in (folder / "report.md").read_text()
 
@@ -246,7 +243,7 @@ def test_a_run_ends_with_an_evaluation_and_a_report_also_where_it_was_interrupte
         assert run("--resume") == 2
         error = capsys.readouterr().err
         assert f"{lost} is not a" in error
-        assert "--resume makes it anew" in error
+        assert "remove it, and --resume makes it again" in error
         (folder / lost).unlink()
     # As if killed in the second generation, and in the last round.
     later = [f"evaluations/one_ply_{k}.npz" for k in range(3)]

@@ -18,9 +18,7 @@ pytest.importorskip("ray", reason="Ray is not installed here: make rllib")
 
 from command_line import run
 from ray.cluster_utils import Cluster
-from rich.console import Console
 from same import same
-from test_gumbel_training import TINY
 from test_ntuple import CONFIGS, SHORT
 
 import boardenvs
@@ -31,10 +29,8 @@ from boardenvs.arena.tournament import JOURNAL
 from boardenvs.arena.workers import play_by, play_in_parts
 from boardenvs.game.errors import StopPlayError
 from training.command import read_settings
-from training.gumbel.__main__ import GumbelRun
-from training.gumbel.settings import GumbelConfig
+from training.ntuple.ntuple_settings import NTupleConfig
 from training.ntuple.run import NTupleRun
-from training.ntuple.settings import NTupleConfig
 
 HERE = Path(__file__).parent
 NODES = {"head": "127.0.0.2", "first": "127.0.0.3", "last": "127.0.0.4"}
@@ -156,18 +152,15 @@ def test_ctrl_c_ends_all_of_it_and_the_rest_is_played_in_processes(
 def test_matches_and_self_play_are_those_of_this_process(cluster: Any, tmp_path: Path) -> None:
     """And a player that cannot be made there ends the contest, as its files may be missing."""
     tables = read_settings(NTupleConfig, CONFIGS / "othello.yaml", SHORT)
-    gumbel = GumbelConfig.model_validate({**TINY, "name": "tiny", "parts": 2, "steps": 200})
     game = boardenvs.games.make("othello")
 
     def play(folder: Path, executor: Executor) -> Any:
         greedy, random = (Entrant(name, name) for name in ("greedy", "random"))
         pairing = Pairing("othello", game, greedy, random, 3, (4, 8), 1, noise=0.2)
         match = play_in_parts(pairing, executor)
-        training = GumbelRun(gumbel, folder, executor)
-        training.train(False, Console(quiet=True))
         learnt = NTupleRun(tables, folder, lambda *_: None, executor).learn()
         weights = [learnt.weights, learnt.one_ply]
-        return [match.actions, training._snapshot(), training.history.results[-1].scores, weights]
+        return [match.actions, weights]
 
     expected = play(tmp_path / "here", THIS_PROCESS)
     with Executor(address=cluster.address) as executor:

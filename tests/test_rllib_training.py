@@ -25,11 +25,11 @@ from boardenvs.envs.batch import BoardGroup
 from boardenvs.envs.rllib.ppo import BoardPPOConfig, NoRunnersError
 from boardenvs.utils.files import written
 from training.command import read_settings
-from training.folder import WRITTEN, resume_from
+from training.folder import WRITTEN
 from training.rllib.__main__ import RLlibRun, main, running
 from training.rllib.cluster import joined
 from training.rllib.settings import RLlibSettings
-from training.settings import ConfigError
+from training.run_settings import ConfigError
 
 th.set_num_threads(1)
 
@@ -37,11 +37,10 @@ SETTINGS: dict[str, Any] = {
     "game": "othello",
     "steps": 6000,
     "checkpoint_every": 2000,
-    "precision": "float32",
     "self_play": {
         "boards": 64,
         "opponents": {"greedy": 0.25},
-        "pool": {"share": 0.25, "every": 2000, "at_once": 2, "size": 3},
+        "pool": {"share": 0.25, "every": 2000},
     },
     "ppo": {
         "hidden": [16],
@@ -83,7 +82,6 @@ def read(folder, *overrides, **changes):
         ({"device": "cuda"}, "cluster.gpus_per_learner"),
         ({"cluster": {"runners": -1}}, "cluster.runners"),
         ({"cluster": {"runners": 1, "learners": 9}}, "for each of 9 learners"),
-        ({"ppo": {"target_kl": 0.1}}, "ppo.target_kl"),
     ],
 )
 def test_wrong_settings_are_told(tmp_path, changes, message) -> None:
@@ -166,17 +164,17 @@ def test_a_resumed_run_on_other_runners_has_pool_counters_and_best_policy(run, c
     best = load_policy(home / "policy.npz")
     with running(config, home) as algorithm:
         training = RLlibRun(config, home, algorithm)
-        assert resume_from(home, config, training.load, Console(quiet=True))
+        training.resume(Console(quiet=True))
         assert algorithm.steps == 6 * UPDATE
-        assert [r.steps for r in training.history.results] == [0, 3 * UPDATE, 6 * UPDATE]
-        assert len(training.history.metrics) == 6
-        assert training.history.best.steps == best.notes["steps"]
+        assert [r.steps for r in training.results] == [UPDATE, 3 * UPDATE, 6 * UPDATE]
+        assert len(training.metrics) == 6
+        assert training.best.steps == best.notes["steps"]
         # A file has 16 bits a weight.
         assert weights(training._best) == pytest.approx(weights(best), abs=1e-3)
         assert algorithm.pool is not None
-        assert len(algorithm.pool) == 3
+        assert len(algorithm.pool) == 4
         assert algorithm.problems == []
-        assert _opponents(algorithm) == ["GreedyAgent", "PolicyAgent", "PolicyAgent"] * 2
+        assert _opponents(algorithm) == ["GreedyAgent", *["PolicyAgent"] * 4] * 2
         algorithm.train()
         assert (algorithm.steps, algorithm.iteration) == (8 * UPDATE, 7)
         _goes_on_without_a_runner(algorithm)
@@ -203,7 +201,7 @@ def _goes_on_without_a_runner(algorithm) -> None:
     assert healthy[-1] == 2
     algorithm.train()
     # The one that is new has the pool's opponents, and the learner's weights.
-    assert _opponents(algorithm) == ["GreedyAgent", "PolicyAgent", "PolicyAgent"] * 2
+    assert _opponents(algorithm) == ["GreedyAgent", *["PolicyAgent"] * 4] * 2
     one, other = _of_runners(algorithm, lambda runner: runner.module.get_state())
     assert all((one[name] == other[name]).all() for name in one)
 

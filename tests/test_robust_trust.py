@@ -25,8 +25,7 @@ from boardenvs.arena.settings import resumed_settings
 from boardenvs.utils.checks import quote
 from training import ppo
 from training.command import read_settings
-from training.config import Config
-from training.settings import ConfigError
+from training.run_settings import ConfigError, PPOConfig
 
 PAGE = Path(__file__).parent.parent / "SECURITY.md"
 
@@ -64,7 +63,6 @@ PLIES = {"opening_plies": {"planted:Game": [0, 2]}}
 SETTINGS: list[dict[str, Any]] = [
     {"game": "planted:Game"},
     {"game": "planted:Game:x=1"},
-    {"game": "reversi", "callbacks": {"planted:Game": {}}},
     {"game": "reversi", "self_play": {"opponents": {"python:planted:player": 0.5}}},
     {"game": "reversi", "self_play": {"openings": {"python:planted:player": 0.5}}},
     {"game": "reversi", "evaluation": {"opponents": ["python:planted:player"]}},
@@ -171,19 +169,19 @@ def test_a_journals_code_is_imported_with_trust() -> None:
 A = Path("a.yaml")
 
 
-@pytest.mark.parametrize("some", SETTINGS[3:])
+@pytest.mark.parametrize("some", SETTINGS[2:])
 def test_code_of_settings_is_imported_with_trust(some: dict[str, Any]) -> None:
     A.write_bytes(settings(**some))
     with pytest.raises(ConfigError, match=r"a\.yaml names code, .* python:planted:player"):
-        read_settings(Config, A)
+        read_settings(PPOConfig, A)
     assert not MARK.exists()
-    read_settings(Config, A, trust=True)
+    read_settings(PPOConfig, A, trust=True)
     assert MARK.exists()
 
 
 def test_code_on_the_command_line_is_imported() -> None:
-    A.write_bytes(settings(**SETTINGS[5]))
-    read_settings(Config, A, ["evaluation.opponents=[python:planted:player]"])
+    A.write_bytes(settings(**SETTINGS[4]))
+    read_settings(PPOConfig, A, ["evaluation.opponents=[python:planted:player]"])
     Path("a.jsonl").write_bytes(RECORD)
     assert "three_in_a_row:ThreeInARow" in run("records", "a.jsonl", "--game", "planted:Game")
     assert MARK.exists()
@@ -195,10 +193,10 @@ def test_how_to_go_on_is_told_with_trust(
     def fail(path: Path, content: bytes) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
-    A.write_bytes(settings(**SETTINGS[5]))
+    A.write_bytes(settings(**SETTINGS[4]))
     monkeypatch.setattr("training.folder.write_atomically", fail)
     assert ppo.main(["a.yaml", "--trust"]) == 1
-    assert "put right: python -m training.ppo a.yaml --resume --trust\n" in capsys.readouterr().err
+    assert "fixed: python -m training.ppo a.yaml --resume --trust\n" in capsys.readouterr().err
 
 
 NAMES_OF_NAMES = [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]
@@ -232,8 +230,8 @@ def test_what_a_message_quotes_is_not_written_out() -> None:
 def test_a_part_of_what_the_command_line_says_is_not_what_it_says() -> None:
     """Another module would be imported, or another player of it."""
     own = ["evaluation.opponents=[python:planted_by_me:players]"]
-    for text in ("python:planted_by_me:player", "by_me:players", "me:player"):
-        A.write_bytes(settings(callbacks={text: {}}))
+    for text in ("python:planted_by_me:player", "python:by_me:players"):
+        A.write_bytes(settings(report={"opponents": [text]}))
         with pytest.raises(ConfigError, match=f"names code, .* {text}"):
-            read_settings(Config, A, own)
+            read_settings(PPOConfig, A, own)
     assert not MARK.exists()

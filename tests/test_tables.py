@@ -40,7 +40,7 @@ import levels as levels_script  # type: ignore[import-not-found]  # noqa: E402
 import pool as pool_script  # type: ignore[import-not-found]  # noqa: E402
 
 NAMED = re.compile(r"`(\w+/trained/\w+\.npz)`\s+([0-9a-f]{8})\b")
-PAGES = ("boardenvs/arena/README.md", "training/results/README.md", "training/README.md")
+PAGES = ("boardenvs/arena/README.md", "training/results/README.md")
 GAMES = ("othello", "othello_holes", "lines_of_action", "wolf_and_sheep")
 
 pytestmark = pytest.mark.usefixtures("in_python")

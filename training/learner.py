@@ -29,9 +29,8 @@ from training.run_settings import PPOConfig, find_device, find_precision
 class MaskedPolicy(MaskableActorCriticPolicy):
     """A `BoardNetwork` as sb3-contrib's policy.
 
-    It is faster than sb3-contrib's own if there are many actions: torch's `exp` and `logsumexp` take
-    twelve times as long for logits as low as masked ones, its softmax does not; and
-    `multinomial` draws a random number for every action.
+    It is faster than sb3-contrib's own if there are many actions: torch's `exp` and `logsumexp` are
+    slow for logits as low as masked ones, and `multinomial` draws a random number for every action.
     """
 
     def __init__(

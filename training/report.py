@@ -131,8 +131,8 @@ def _document(run: Run, found: FinalEvaluation, result: Mapping[str, Any]) -> Do
     suite = ", ".join(config.evaluation.opponents)
     document.text(
         f"{result['steps']:,} steps in {result['minutes']:.1f} minutes of wall time and "
-        f"{result['cpu_minutes']:.1f} of CPU time, evaluations included. Made with {made}. The best "
-        f"policy is that of step {best.steps:,}, chosen by "
+        f"{result['cpu_minutes']:.1f} of CPU time, evaluations included. Made with {made}. The "
+        f"best policy is that of step {best.steps:,}, chosen by "
         + ("the exact solution." if best.exact else f"its worst score against {suite}.")
     )
     document.picture("learning_curve.svg", "Scores over steps", lambda: learning_curve(run.results))

@@ -42,6 +42,7 @@ GUIDES = {
     **{f"{name}.md": f"training/tutorials/{name[9:]}.md" for name in TUTORIALS},
     "architecture.md": "boardenvs/README.md",
     "training.md": "training/README.md",
+    "training_reference.md": "training/reference.md",
     "rllib.md": "training/rllib/README.md",
     "scaling.md": "training/scaling.md",
     "results.md": "training/results/README.md",

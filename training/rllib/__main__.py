@@ -28,14 +28,12 @@ from boardenvs.envs.batch import EndedGames
 from boardenvs.envs.rllib.ppo import EXPLAINED_VARIANCE, BoardPPO, BoardPPOConfig, NoRunnersError
 from boardenvs.envs.rllib.runner import CPU_SECONDS, GAMES, METRICS, MINIBATCHES
 from training.boards import board_groups, board_options, game_metrics
-from training.checkpoint import to_arrays, to_tensors
 from training.command import training_command
-from training.folder import RunError, find_checkpoint
-from training.history import policy_notes
+from training.folder import RunError, to_arrays
 from training.rllib.cluster import joined
 from training.rllib.settings import COPIED, RLlibSettings
 from training.run import Run
-from training.settings import POOL, find_precision
+from training.run_settings import POOL, POOL_SIZE, find_precision
 
 
 @contextlib.contextmanager
@@ -74,10 +72,10 @@ def make_config(config: RLlibSettings, folder: Path) -> BoardPPOConfig:
     rllib = BoardPPOConfig()
     rllib.update_from_dict(dict(config.rllib))
     rllib.boards(config.make_game(), board_groups(config), **board_options(config))
-    rllib.network(ppo.hidden, find_precision(config.precision))
-    notes = policy_notes(config, 0)
+    rllib.network(ppo.hidden, find_precision())
+    notes = {"run": config.name, "seed": config.seed}
     rllib.league(
-        (folder / "pool").resolve(), every=pool.every, size=pool.size, name=POOL, notes=notes
+        (folder / "pool").resolve(), every=pool.every, size=POOL_SIZE, name=POOL, notes=notes
     )
     rllib.training(
         lr=_schedule(config.steps, ppo.learning_rate, ppo.final_learning_rate),
@@ -116,7 +114,7 @@ class RLlibRun(Run):
         before, self.steps = self.steps, self.algorithm.steps
         played, learnt = result[ENV_RUNNER_RESULTS], result[LEARNER_RESULTS][DEFAULT_MODULE_ID]
         # Of runners and learners in processes of their own.
-        self.history.add_cpu_seconds(sum(float(x.get(CPU_SECONDS, 0)) for x in (played, learnt)))
+        self.seconds_elsewhere += sum(float(x.get(CPU_SECONDS, 0)) for x in (played, learnt))
         self._say_what_failed(result[FAULT_TOLERANCE_STATS]["num_healthy_workers"])
         groups = self.algorithm.config.env_config["groups"]
         names = dict.fromkeys(group.name for group in groups)
@@ -146,7 +144,7 @@ class RLlibRun(Run):
             self._warned += 1
 
     def _policy(self) -> Policy:
-        return self.algorithm.as_policy(policy_notes(self.config, self.steps))
+        return self.algorithm.as_policy(self.notes())
 
     def _snapshot(self) -> dict[str, Any]:
         """Weights, optimiser and counters, no boards."""
@@ -158,7 +156,7 @@ class RLlibRun(Run):
             "counters": {name: x for name, x in stats.items() if "lifetime" in name},
             "iteration": self.algorithm.iteration,
         }
-        return {"algorithm": to_tensors(algorithm)}
+        return {"algorithm": algorithm}
 
     def _restore(self, snapshot: dict[str, Any]) -> list[str]:
         """Go on from what was captured, on whatever cluster; what is wrong with the pool."""
@@ -200,8 +198,6 @@ def train(
     address: str | None = None,
 ) -> bool:
     """Train, evaluate the best policy and write the results; False where it was interrupted."""
-    if resume:
-        find_checkpoint(folder, config, lambda content: [])  # before the cluster is asked for
     with joined(config, address), running(config, folder) as algorithm:
         run = RLlibRun(config, folder, algorithm)
         if not run.train(resume, console):
@@ -211,7 +207,7 @@ def train(
 
 
 main = partial(
-    training_command, "training.rllib", RLlibSettings, train, more=_OPTIONS
+    training_command, "training.rllib", RLlibSettings, train, options=_OPTIONS
 )  # of the words; the exit code
 
 

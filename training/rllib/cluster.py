@@ -35,7 +35,7 @@ def joined(config: RLlibSettings, address: str | None) -> Iterator[None]:
     """
     logging.getLogger("ray.rllib").setLevel(logging.ERROR)
     # In the runners' and learners' processes: the threads of torch and NumPy.
-    threads = {"OMP_NUM_THREADS": str(config.threads), "OMP_WAIT_POLICY": "PASSIVE"}
+    threads = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
     environment: dict[str, Any] = {"env_vars": threads}
     options: dict[str, Any] = {"logging_level": logging.ERROR, "runtime_env": environment}
     cluster = config.cluster

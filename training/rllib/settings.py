@@ -8,27 +8,26 @@ from pydantic import Field, field_validator, model_validator
 
 from boardenvs.envs.rllib.ppo import BoardPPOConfig
 from boardenvs.utils.checks import unknown
-from training.config import PPORunSettings, PPOSettings
-from training.settings import NotNegative, Section
+from training.run_settings import NotNegative, PPORunSettings, Section
 
 Count = Annotated[int, Field(ge=0)]
 
 # Settings of RLlib that are taken from ours as they are.
 COPIED = {
-    "clip_param": "ppo.clip_range",
-    "grad_clip": "ppo.max_gradient",
+    "clip_param": "ppo.CLIP_RANGE",
+    "grad_clip": "ppo.MAX_GRADIENT",
     "lambda_": "ppo.gae_lambda",
     "minibatch_size": "ppo.batch_size",
     "num_cpus_per_env_runner": "cluster.cpus_per_runner",
     "num_cpus_per_learner": "cluster.cpus_per_learner",
     "num_env_runners": "cluster.runners",
-    "num_epochs": "ppo.epochs",
+    "num_epochs": "ppo.EPOCHS",
     "num_gpus_per_env_runner": "cluster.gpus_per_runner",
     "num_gpus_per_learner": "cluster.gpus_per_learner",
     "num_learners": "cluster.learners",
     "rollout_fragment_length": "ppo.steps_per_update",
     "seed": "seed",
-    "vf_loss_coeff": "ppo.value_weight",
+    "vf_loss_coeff": "ppo.VALUE_WEIGHT",
 }
 # What `rllib` may not set, and what sets it.
 _SET_ELSEWHERE = {
@@ -63,17 +62,10 @@ class ClusterSettings(Section):
         return self.runners * self.gpus_per_runner + self.learners * self.gpus_per_learner
 
 
-class RLlibPPOSettings(PPOSettings):
-    """Those of `training.ppo`, but RLlib's learner ends no update early."""
-
-    target_kl: None = None
-
-
 class RLlibSettings(PPORunSettings):
     """All settings of a run; `configs/rllib/othello.yaml` says what each means."""
 
     packages: ClassVar = (*PPORunSettings.packages, "ray")
-    ppo: RLlibPPOSettings = Field(default_factory=RLlibPPOSettings)
     cluster: ClusterSettings = Field(default_factory=ClusterSettings)
     rllib: dict[str, Any] = Field(default_factory=dict)
 
