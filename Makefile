@@ -51,19 +51,19 @@ browser: $(VENV)/.dev
 examples: | $(BIN)/uv
 	PATH="$$PATH:$(CURDIR)/$(BIN)" $(PYTHON) .ci/examples.py $(EXAMPLES)
 
-# Wrong inputs of all kinds, so many of each: `make fuzz FUZZ_CASES=1000`. Those that fail are kept
-# in tests/fuzz/corpus and tried first the next time.
+# Wrong inputs of all kinds, this number of each: `make fuzz FUZZ_CASES=1000`. Inputs that fail are
+# stored in tests/.fuzz_corpus and tried first the next time.
 FUZZ_CASES ?= 10000
 fuzz: $(VENV)/.dev
-	FUZZ_SECONDS=2 FUZZ_CASES=$(FUZZ_CASES) $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/fuzz
+	FUZZ_SECONDS=2 FUZZ_CASES=$(FUZZ_CASES) $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/test_fuzz.py
 
-# Kills, full disks, little memory and long runs: `make soak MINUTES=60`, a table at the end.
+# Kills and full disks: `make soak MINUTES=60`.
 MINUTES ?= 30
 soak: $(VENV)/.dev
-	cd tests && ../$(BIN)/python -m soak --minutes $(MINUTES)
+	$(BIN)/python tests/soak.py --minutes $(MINUTES)
 
 soak-short: $(VENV)/.dev
-	cd tests && ../$(BIN)/python -m soak --short
+	$(BIN)/python tests/soak.py --short
 
 # Training on Ray, whose RLlib wants a gymnasium of its own: in another environment, some minutes.
 # Its workers are as urgent as all else, or they would wait for all else on a busy machine.

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from fuzz.inputs import mutated, mutated_values
+from fuzzing import mutated, mutated_values
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from web_server import PATIENCE, line, served

@@ -1,1 +1,0 @@
-"""Long runs: kills, full disks, little memory, and many plies. `python -m soak` in tests."""
