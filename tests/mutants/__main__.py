@@ -1,8 +1,7 @@
-"""`make mutants`: plants one error at a time and says which tests see it.
+"""`make mutants`: plant one error at a time in a copy of the tree, and check that tests see it.
 
-`mutants.txt` lists the errors: a file, what stands there once, what stands there instead, and the
-test files that must turn red. Each is planted in a copy of the tree, so nothing here is changed.
-The exit code is 1 where tests stay green.
+`mutants.txt` lists the errors: a file, a text that it contains once, the text in its place, and the
+test files that must fail. The exit code is 1 if tests pass with an error.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 300  # that tests take at most: who hangs has been seen, too
+SECONDS = 300  # for the tests of an error; an error that makes them hang counts as seen
 
 
 class Mutant(NamedTuple):
@@ -34,7 +33,7 @@ class Mutant(NamedTuple):
 
 
 def mutants() -> list[Mutant]:
-    """The list: blocks of `file`, `- old`, `+ new` and `tests`, parted by empty lines."""
+    """The list: blocks of `file`, `- old`, `+ new` and `tests`, separated by empty lines."""
     text = (Path(__file__).parent / "mutants.txt").read_text(encoding="utf-8")
     blocks = [block.splitlines() for block in text.split("\n\n") if not block.startswith("#")]
     found = []
@@ -45,12 +44,12 @@ def mutants() -> list[Mutant]:
 
 
 def is_seen(mutant: Mutant, cache: Path) -> bool:
-    """Whether its tests fail where it is planted. Machine code is kept in a folder, for all mutants
-    but those of the compiler: its files are named by what the compiler is given.
+    """Whether its tests fail. Machine code is cached in a folder that all errors share, except those
+    in the compiler: the names of cached files come from its inputs.
     """
     with tempfile.TemporaryDirectory() as name:
         copy = Path(name) / "tree"
-        shared = ROOT.parent / "shared"  # what tests read where it is
+        shared = ROOT.parent / "shared"  # data that some tests read
         if shared.exists():
             (Path(name) / "shared").symlink_to(shared)
         ignored = shutil.ignore_patterns(".*", "runs", "__pycache__")
@@ -71,13 +70,15 @@ def is_seen(mutant: Mutant, cache: Path) -> bool:
             )
         except subprocess.TimeoutExpired:
             return True
-    return process.returncode == 1  # tests failed; with other codes none was run
+    return process.returncode == 1  # tests failed; with other codes none ran
 
 
 def main() -> int:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("words", nargs="*", help="only errors in files whose path has one of these")
+    parser.add_argument(
+        "words", nargs="*", help="only errors in files whose path contains one of these"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     chosen = [m for m in mutants() if any(word in m.path for word in options.words or [""])]
