@@ -44,8 +44,8 @@ def mutants() -> list[Mutant]:
 
 
 def is_seen(mutant: Mutant, cache: Path) -> bool:
-    """Whether its tests fail. Machine code is cached in a folder that all errors share, except those
-    in the compiler: the names of cached files come from its inputs.
+    """Whether its tests fail. Errors share a cache of machine code, except those in the compiler:
+    its cached files are named by its inputs alone.
     """
     with tempfile.TemporaryDirectory() as name:
         copy = Path(name) / "tree"
