@@ -28,7 +28,6 @@ from boardenvs.arena import (
     Played,
     Settings,
     make_settings,
-    play_match,
     play_pairings,
     run_tournament,
     write_results,
@@ -38,8 +37,8 @@ from boardenvs.arena.pairing import SECOND
 from boardenvs.arena.processes import NOBODY
 from boardenvs.arena.report import compose, document
 from boardenvs.arena.results import OVERALL, Results, summarise
-from boardenvs.arena.settings import make_plan, resumed_settings
 from boardenvs.arena.tournament import JOURNAL
+from boardenvs.arena.tournament_settings import make_plan, resumed_settings
 from boardenvs.games import make
 from boardenvs.kernel import set_backend
 
@@ -113,8 +112,6 @@ def test_openings_of_wolf_and_sheep_are_still_the_sheeps() -> None:
     for standing in results.tables[0].standings.values():
         assert standing.by_role == [[0, 0, 20], [20, 0, 0]]
     assert "wolf_and_sheep: Only openings are played that do not change who wins." in results.notes
-    every = play_match(make("wolf_and_sheep"), "perfect", "perfect", 20, keep=None)
-    assert every.by_role[0][0] > 0
     assert same_winner(make("othello"), make("othello").init(3)).all()
 
 

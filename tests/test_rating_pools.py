@@ -71,7 +71,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Strength]:
             if rng is not None:
                 scores[:] = rng.random(pairs) < expected
             none = np.zeros((2, pairs), np.int8)
-            return MatchResult(scores, none, 60.0, pairs, (Faults.none(), Faults.none()))
+            return MatchResult(scores, none, 60.0, pairs, (Faults(), Faults()))
 
         monkeypatch.setattr(estimate_module, "play_match", play_match)
         return of

@@ -378,9 +378,7 @@ def test_records_of_a_game_that_is_registered_are_read(tmp_path: Path) -> None:
 
 @games_of_each_kind
 def test_a_match_is_recorded(game: Game) -> None:
-    match = play_match(
-        game, RandomAgent(), RandomAgent(), 6, opening_plies=(6, 10), keep=None, seed=4
-    )
+    match = play_match(game, RandomAgent(), RandomAgent(), 6, opening_plies=(6, 10), seed=4)
     records = record_match(game, match, ("first", "second"))
     assert len(records) == 12
     assert {verdict.error for verdict in check(records)} == {None}

@@ -21,7 +21,7 @@ from test_robust_folders import saved, with_digest
 
 from boardenvs.agents import trained
 from boardenvs.arena import make_settings
-from boardenvs.arena.settings import resumed_settings
+from boardenvs.arena.tournament_settings import resumed_settings
 from boardenvs.utils.checks import quote
 from training import ppo
 from training.command import read_settings

@@ -12,7 +12,7 @@ import pytest
 from command_line import run
 
 from boardenvs.arena import make_settings, play_pairings, run_tournament
-from boardenvs.arena.settings import make_plan
+from boardenvs.arena.tournament_settings import make_plan
 
 # What every Python process that starts imports: the file has a letter for each to come, "d" for
 # those that die at once, and "c" for those that Ctrl-C meets.

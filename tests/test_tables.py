@@ -93,7 +93,7 @@ def strength_of(player: Any) -> float:
 def as_the_model_says(game: Game, a: Any, b: Any, pairs: int, **_: object) -> MatchResult:
     expected = 1 / (1 + 10 ** ((strength_of(b) - strength_of(a)) / 400))
     scores, none = np.full((2, pairs), expected), np.zeros((2, pairs), np.int8)
-    return MatchResult(scores, none, 60.0, pairs, (Faults.none(), Faults.none()))
+    return MatchResult(scores, none, 60.0, pairs, (Faults(), Faults()))
 
 
 def test_levels_are_at_even_steps(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,7 @@ def _wins_and_defences(game: Game, seed: int) -> Iterator[ExamPosition]:
 def _games(game: Game, noise: float, seed: int) -> Iterator[list[list[int]]]:
     """The actions of games of each player against itself."""
     for player in PLAYERS if game.has_heuristic else ("random", *PLAYOUTS):
-        match = play_match(game, player, player, _PAIRS, keep=None, noise=noise, seed=seed)
+        match = play_match(game, player, player, _PAIRS, noise=noise, seed=seed)
         assert match.actions is not None
         lines = match.actions.reshape(match.games, -1)
         yield [line[line >= 0].tolist() for line in lines]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -89,11 +90,10 @@ def _measured(
 ) -> list[dict[str, Any]]:
     """The levels with their ratings by the pool and their scores against the level below."""
     for level in levels:
-        player, pure = _mixture(level), {0.0: level["weaker"], 1.0: level["stronger"]}
-        found = estimate_rating(
-            game, player, pool, games=_GAMES, seconds=None, without=pure.get(level["share"]),
-            seed=int(rng.integers(1 << 62)),
-        )  # fmt: skip
+        itself = {0.0: level["weaker"], 1.0: level["stronger"]}.get(level["share"])
+        others = replace(pool, anchors=tuple(a for a in pool.anchors if a.agent != itself))
+        seed, player = int(rng.integers(1 << 62)), _mixture(level)
+        found = estimate_rating(game, player, others, games=_GAMES, seconds=None, seed=seed)
         values = {"rating": found.rating, "low": found.low, "high": found.high}
         level |= {name: None if x is None else round(x, 1) for name, x in values.items()}
     for level, match in zip(levels[1:], matches, strict=True):

@@ -1,23 +1,41 @@
-"""Contests between agents: matches, round robins with ratings, and ratings by known players.
+"""Matches, tournaments with ratings, and ratings by known players.
 
     play_match(game, "alphabeta:depth=2", my_policy, 50)
     run_tournament(make_settings(["random", "greedy", "mcts"]), Path("runs/arena"))
     estimate_rating(game, my_agent, rating_pool(game))
 
-All contests are pairings (`pairing`), played here or in processes (`workers`), each a match
-(`match`), and what they say of strength (`ratings`). To resume is to leave out what was played.
+A tournament consists of pairings (`pairing`), played here or in processes (`workers`); each is a
+match (`match`), and `ratings` is the statistics of strength. To resume leaves out what was played.
 """
 
-from boardenvs.arena.estimate import Estimate, estimate_rating
-from boardenvs.arena.match import MatchResult, play_match
-from boardenvs.arena.pairing import Entrant, Pairing, Played
-from boardenvs.arena.pools import RatingPool, rating_pool
-from boardenvs.arena.ratings import score_interval
-from boardenvs.arena.report import write_results
-from boardenvs.arena.results import rate_pairings
-from boardenvs.arena.settings import BUILT_IN, Settings, make_settings
-from boardenvs.arena.tournament import read_settings, run_tournament
-from boardenvs.arena.workers import play_pairings
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from boardenvs.arena.estimate import Estimate, estimate_rating
+    from boardenvs.arena.match import MatchResult, play_match
+    from boardenvs.arena.pairing import Entrant, Pairing, Played
+    from boardenvs.arena.pools import RatingPool, rating_pool
+    from boardenvs.arena.ratings import score_interval
+    from boardenvs.arena.report import write_results
+    from boardenvs.arena.results import rate_pairings
+    from boardenvs.arena.tournament import read_settings, run_tournament
+    from boardenvs.arena.tournament_settings import BUILT_IN, Settings, make_settings
+    from boardenvs.arena.workers import play_pairings
+
+# Each name by its module, which is loaded when the name is first used.
+_MODULES = {
+    "estimate": ("Estimate", "estimate_rating"),
+    "match": ("MatchResult", "play_match"),
+    "pairing": ("Entrant", "Pairing", "Played"),
+    "pools": ("RatingPool", "rating_pool"),
+    "ratings": ("score_interval",),
+    "report": ("write_results",),
+    "results": ("rate_pairings",),
+    "tournament": ("read_settings", "run_tournament"),
+    "tournament_settings": ("BUILT_IN", "Settings", "make_settings"),
+    "workers": ("play_pairings",),
+}
 
 __all__ = [
     "BUILT_IN",
@@ -39,3 +57,11 @@ __all__ = [
     "score_interval",
     "write_results",
 ]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        for module, names in _MODULES.items():
+            if name in names:
+                return getattr(import_module(f"boardenvs.arena.{module}"), name)
+        raise AttributeError(f"module 'boardenvs.arena' has no attribute {name!r}")

@@ -1,25 +1,23 @@
-"""A player's rating, by games against those anchors of a rating pool that tell most.
+"""A player's rating, by games against the anchors of a rating pool that tell most.
 
 The model is that of `boardenvs.arena.ratings`, with the anchors' ratings given. What a game tells
-of a rating is the variance of its result, p (1 - p) where p is the expected score: most where it is
-1/2. The next games are always against the anchor with the most to tell for how often it was met, so
-anchors far from the player are met little, and no single one decides.
+of a rating is the variance of its result, p (1 - p) with the expected score p: most at p = 1/2. The
+next games are always against the anchor with the most to tell for the games that were played, so
+anchors far from the player are met little, and no single anchor decides.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from boardenvs.agents import agent_for, make_agent
-from boardenvs.arena.executor import Executor
+from boardenvs.agents.spec import agent_for, make_agent
 from boardenvs.arena.match import MatchResult, play_match
-from boardenvs.arena.pairing import Entrant, Pairing
 from boardenvs.arena.player import Faults
 from boardenvs.arena.pools import Anchor, RatingPool
 from boardenvs.arena.ratings import (
@@ -31,27 +29,26 @@ from boardenvs.arena.ratings import (
     expected_scores,
     last_below,
 )
-from boardenvs.arena.workers import play_in_parts
 from boardenvs.game.contract import Game
 from boardenvs.game.state import BoolArray, FloatArray
 from boardenvs.games import make, spec_of
 
-GAMES = 1000  # at most, if nothing else is said
-SECONDS = 100.0
+if TYPE_CHECKING:
+    from boardenvs.arena.executor import Executor
 
 _FEWEST, _MOST = 4, 25  # openings between two choices of an anchor
-_REACH = 4000.0  # Elo points beyond the pool's ends that ratings are looked for in
+_REACH = 4000.0  # Elo points beyond the pool's ends in which ratings are searched
 
 
 @dataclass(frozen=True)
-class Against:
+class AnchorGames:
     """The games against one anchor."""
 
     agent: str
     rating: float  # the anchor's
     games: int
     score: float  # the player's, 0 to 1
-    expected: float  # by the rating that came out
+    expected: float  # by the player's rating
 
 
 @dataclass(frozen=True)
@@ -59,12 +56,12 @@ class Estimate:
     """A player's rating in the Elo points of a pool."""
 
     rating: float
-    low: float | None  # the 95 % interval's ends; None where the games give none
+    low: float | None  # ends of the 95 % interval; None if the games give none
     high: float | None
-    where: Literal["on", "above", "below"]  # above or below all anchors, if surely so
+    where: Literal["on", "above", "below"]  # above or below all anchors, if that is sure
     games: int
     seconds: float
-    against: tuple[Against, ...]  # the strongest anchor first
+    against: tuple[AnchorGames, ...]  # the strongest anchor first
     faults: Faults  # of the player
 
 
@@ -73,23 +70,20 @@ def estimate_rating(
     agent: object,
     pool: RatingPool,
     *,
-    games: int = GAMES,
-    seconds: float | None = SECONDS,
-    without: str | None = None,
+    games: int = 1000,
+    seconds: float | None = 100.0,
     seed: int = 0,
     executor: Executor | None = None,
     progress: Callable[[int, float], None] = lambda games, rating: None,
 ) -> Estimate:
-    """Estimate a player's rating by at most so many games, in about so many seconds.
+    """Estimate a player's rating by at most `games` games, in about `seconds`.
 
-    Each opening is played twice, with roles swapped. The games go on until one of the limits is
-    met; `seconds` may be None, and then the same seed gives the same result. `without` is an
-    anchor that is not met, as it is the player itself. The games of up to 25 openings are played at
-    a time where an `executor` has as many workers, which make the agent anew. `progress` is called
+    Each opening is played twice, with roles swapped. With `seconds` None the same seed gives the
+    same result. An anchor that is the player itself, by its text, is not met. An `executor` with
+    workers, which make the agent again, plays up to 25 openings at a time. `progress` is called
     with the games so far and the rating.
 
-    ValueError for fewer than two games, a game that there is not, or one that the agent cannot
-    play.
+    ValueError for fewer than two games, an unknown game, or one that the agent cannot play.
 
     ```python
     import boardenvs
@@ -106,42 +100,35 @@ def estimate_rating(
         raise ValueError(f"seconds is {seconds}: it must be more than 0")
     game = make(game)
     player = agent_for(game, agent)
-
-    def play(anchor: str, pairs: int, seed: int) -> MatchResult:
-        if executor is None or not executor.parallel:
-            return play_match(game, player, make_agent(anchor), pairs, seed=seed)
-        entrants = Entrant("the player", agent), Entrant(anchor, anchor)
-        plies = game.opening_plies
-        pairing = Pairing(spec_of(game), game, *entrants, pairs, plies, seed)
-        return play_in_parts(pairing, executor)
-
-    met = _Met([anchor for anchor in pool.anchors if anchor.agent != without])
+    met = _Met([anchor for anchor in pool.anchors if anchor.agent != agent])
     began, played = time.monotonic(), 0
     interval_rng, seeds = np.random.default_rng(seed).spawn(2)
     while pairs := _pairs_next(played, games, time.monotonic() - began, seconds):
         chosen = met.next()
-        match = play(met.anchors[chosen].agent, pairs, int(seeds.integers(1 << 62)))
+        anchor, match_seed = met.anchors[chosen].agent, int(seeds.integers(1 << 62))
+        if executor is None or not executor.parallel:
+            match = play_match(game, player, make_agent(anchor), pairs, seed=match_seed)
+        else:
+            match = _play_in_parts(game, agent, anchor, pairs, match_seed, executor)
         met.add(chosen, match)
         played += match.games
         progress(played, met.rating)
     return met.estimate(interval_rng, time.monotonic() - began)
 
 
-def rating_of(pool: RatingPool, matches: Mapping[str, MatchResult], *, seed: int = 0) -> Estimate:
-    """The rating of who played these matches against anchors, by the anchors' texts; as
-    `estimate_rating`, of games that were played.
-    """
-    met = _Met(pool.anchors)
-    for chosen, anchor in enumerate(pool.anchors):
-        if anchor.agent in matches:
-            met.add(chosen, matches[anchor.agent])
-    return met.estimate(np.random.default_rng(seed), 0.0)
+def _play_in_parts(
+    game: Game, agent: object, anchor: str, pairs: int, seed: int, executor: Executor
+) -> MatchResult:
+    from boardenvs.arena.pairing import Entrant, Pairing
+    from boardenvs.arena.workers import play_in_parts
+
+    entrants = Entrant("the player", agent), Entrant(anchor, anchor)
+    pairing = Pairing(spec_of(game), game, *entrants, pairs, game.opening_plies, seed)
+    return play_in_parts(pairing, executor)
 
 
 def _pairs_next(played: int, games: int, passed: float, seconds: float | None) -> int:
-    """How many openings to play until an anchor is chosen anew, after so many games in the time
-    that has passed; 0 where one of the limits is met.
-    """
+    """The openings to play until an anchor is chosen again; 0 at one of the limits."""
     pairs: float = min(max(played // 8, _FEWEST), _MOST, (games - played) // 2)
     if seconds is not None and played:
         pairs = min(pairs, (seconds - passed) / (passed / played) / 2)
@@ -156,62 +143,56 @@ class _Met:
         self._ratings = np.array([anchor.rating for anchor in anchors])
         self._scores: list[list[float]] = [[] for _ in anchors]  # of pairs of games, 0 to 1
         self._faults: list[Faults] = []
+        self._reach = self._ratings.min() - _REACH, self._ratings.max() + _REACH
 
     def add(self, chosen: int, match: MatchResult) -> None:
-        """A match of the player against one of the anchors."""
+        """Add a match of the player against one of the anchors."""
         self._scores[chosen] += match.pair_scores.tolist()
         self._faults.append(match.faults[0])
 
     @property
     def games(self) -> FloatArray:
-        """Against each anchor, (k,)."""
+        """Games against each anchor, (k,)."""
         return np.array([2.0 * len(scores) for scores in self._scores])
 
     @property
     def rating(self) -> float:
-        """The most likely one; before any game the middle of the pool."""
+        """The most likely rating; before any game the middle of the pool."""
         if not self.games.any():
             return float(self._ratings.min() + self._ratings.max()) / 2
         points = np.array([2.0 * sum(scores) for scores in self._scores])
         return float(self._fit(points.sum()[None])[0])
 
     def next(self) -> int:
-        """The anchor to meet."""
+        """The anchor to meet next."""
         return int((self._information() / (self.games + 1)).argmax())
 
     def estimate(self, rng: np.random.Generator, seconds: float) -> Estimate:
-        """What came of the games, which took so long; chance decides the interval's last digits."""
+        """The estimate; chance decides the interval's last digits."""
         low, high = self._interval(rng)
-        expected = self._expected()
         where: Literal["on", "above", "below"] = "on"
         if low is not None and low > self._ratings.max():
             where = "above"
         elif high is not None and high < self._ratings.min():
             where = "below"
-        return Estimate(
-            rating=self.rating,
-            low=low,
-            high=high,
-            where=where,
-            games=int(self.games.sum()),
-            seconds=seconds,
-            against=tuple(
-                Against(
-                    self.anchors[i].agent,
-                    self.anchors[i].rating,
-                    2 * len(self._scores[i]),
-                    float(np.mean(self._scores[i])),
-                    float(expected[i]),
-                )
-                for i in np.argsort(-self._ratings)
-                if self._scores[i]
-            ),
-            faults=Faults.sum(self._faults),
-        )
+        expected = self._expected()
+        against = [
+            AnchorGames(
+                self.anchors[i].agent,
+                self.anchors[i].rating,
+                2 * len(self._scores[i]),
+                float(np.mean(self._scores[i])),
+                float(expected[i]),
+            )
+            for i in np.argsort(-self._ratings)
+            if self._scores[i]
+        ]
+        games, faults = int(self.games.sum()), Faults.sum(self._faults)
+        return Estimate(self.rating, low, high, where, games, seconds, tuple(against), faults)
 
     def _interval(self, rng: np.random.Generator) -> tuple[float | None, float | None]:
-        """By a bootstrap over pairs of games, the errors of the anchors' own ratings, and what
-        anchors disagree by.
+        """By a bootstrap over pairs of games, the errors of the anchors' own ratings, and the
+        disagreement between anchors.
         """
         total = sum(sum(scores) for scores in self._scores)
         if total == 0 or 2 * total == self.games.sum():
@@ -233,13 +214,12 @@ class _Met:
         )
 
     def _disagreement(self) -> float:
-        """The variance of the points that is between anchors, beyond what chance leaves.
+        """The variance of the points between anchors, beyond chance.
 
-        A rating is one number: a player that beats strong anchors and loses to weak ones has none
-        that fits. The points against each anchor are then farther from the expected ones than they
-        vary among the pairs of games. As points decide the rating, those against anchors far from
-        it, of which the model is least true, count no more here than there (Liang and Zeger 1986,
-        https://doi.org/10.1093/biomet/73.1.13).
+        No single rating fits a player that beats strong anchors and loses to weak ones: the points
+        against each anchor are then farther from the expected ones than they vary among the pairs
+        of games. Anchors far from the rating, of which the model is least true, count as little
+        here as in the rating (Liang and Zeger 1986, https://doi.org/10.1093/biomet/73.1.13).
         """
         met = np.flatnonzero(self.games)
         if len(met) < 2:
@@ -253,17 +233,17 @@ class _Met:
         return max(0.0, between * len(met) / (len(met) - 1) - chance)
 
     def _expected(self) -> FloatArray:
-        """The score against each anchor by the rating, (k,)."""
+        """The expected score against each anchor, (k,)."""
         expected: FloatArray = expected_scores(np.array([self.rating]), self._ratings)[0]
         return expected
 
     def _information(self) -> FloatArray:
-        """What a game against each anchor tells of the rating, (k,)."""
+        """The information of a game against each anchor on the rating, (k,)."""
         expected = self._expected()
         return expected * (1 - expected)
 
     def _end_of_a_row(self, won: bool) -> float:
-        """The rating with which all games are won, or lost, with a chance of 2.5 %."""
+        """The rating at which winning, or losing, all games has a chance of 2.5 %."""
         sign = 1 if won else -1
 
         def below(rating: FloatArray) -> bool:
@@ -273,8 +253,8 @@ class _Met:
         return float(last_below(below, *self._reach))
 
     def _fit(self, points: FloatArray) -> FloatArray:
-        """The ratings (n,) at which points (n,) are what is expected of the games, with the arena's
-        weak prior: a drawn game, spread over the anchors.
+        """The ratings (n,) with these expected points (n,). The weak prior is a drawn game, spread
+        over the anchors.
         """
         games, wanted = self.games + PRIOR / len(self.games), points + PRIOR / 2
 
@@ -284,7 +264,3 @@ class _Met:
 
         low, high = (np.full(len(points), end) for end in self._reach)
         return last_below(below, low, high)
-
-    @property
-    def _reach(self) -> tuple[float, float]:
-        return float(self._ratings.min()) - _REACH, float(self._ratings.max()) + _REACH

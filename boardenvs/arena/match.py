@@ -1,7 +1,7 @@
 """Matches between two agents: every opening twice, with roles swapped, many games side by side.
 
-A match is played in blocks of openings, so that a long one has results before its end: `BLOCK` of
-them first, then always three times as many as before, so that players of batches lose no speed.
+A match is played in blocks of openings, so that a long one has results before its end: the first
+has `BLOCK` openings, each other three times as many as there were before, for speed in batches.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from boardenvs.agents import as_agent
+from boardenvs.agents.spec import as_agent
 from boardenvs.arena.player import FORFEIT, Faults, Player
 from boardenvs.arena.ratings import score_interval
 from boardenvs.game.contract import Game
-from boardenvs.game.openings import Keep, Openings, distinct_openings
+from boardenvs.game.openings import Openings, distinct_openings
 from boardenvs.game.position import stack
 from boardenvs.game.rules import LOSS, WIN
 from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, concat, put, take
@@ -26,13 +26,15 @@ from boardenvs.utils.checks import is_number, quote
 
 BLOCK = 50  # openings
 
+Counts = tuple[int, int, int]  # wins, draws and losses
+
 
 @dataclass(frozen=True)
 class MatchResult:
-    """How a match went for the first agent; a win scores 1, a draw 1/2, a loss 0.
+    """The games of a match; a win of the first agent scores 1, a draw 1/2, a loss 0.
 
-    Arrays (2, pairs) hold the games where it had the first role in row 0 and those where it had
-    the second in row 1; column i is opening i. A forfeit is a loss.
+    Arrays (2, pairs) hold the games in which the first agent has the first role in row 0 and the
+    others in row 1; column i is opening i. A forfeit is a loss.
 
     ```python
     import boardenvs
@@ -43,37 +45,31 @@ class MatchResult:
     """
 
     scores: FloatArray  # (2, pairs) float64; nan for games that are not over, see `Ongoing`
-    forfeits: IntArray  # (2, pairs) int8: 1 and 2 where the first and the second agent forfeited
-    mean_plies: float  # the length of a game, its opening included
-    openings: int  # how many of them are distinct
+    forfeits: IntArray  # (2, pairs) int8: 1 if the first agent forfeited, 2 if the second did
+    mean_plies: float  # of a game, its opening included
+    openings: int  # the number of distinct ones
     faults: tuple[Faults, Faults]  # of the first and of the second agent
-    # (2, pairs, P) int16, openings included, -1 after the end; None of a result that was read from
-    # a journal, and where nothing was played
+    # (2, pairs, P) int16, openings included, -1 after the end; None if read from a journal
     actions: IntArray | None = None
-    note: str = ""  # which openings were left out, as a sentence; empty where none
 
     @classmethod
     def joined(cls, parts: Sequence[MatchResult]) -> MatchResult:
-        """The match that these are the parts of, in their order."""
+        """One match of these parts, in their order."""
         actions = [part.actions for part in parts if part.actions is not None]
         longest = max((x.shape[2] for x in actions), default=0)
         padded = [
             np.pad(x, ((0, 0), (0, 0), (0, longest - x.shape[2])), constant_values=-1)
             for x in actions
         ]
+        lengths, games = [part.mean_plies for part in parts], [part.games for part in parts]
+        first, second = zip(*(part.faults for part in parts), strict=True)
         return cls(
             scores=np.concatenate([part.scores for part in parts], axis=1),
             forfeits=np.concatenate([part.forfeits for part in parts], axis=1),
-            mean_plies=float(
-                np.average([p.mean_plies for p in parts], weights=[p.games for p in parts])
-            ),
+            mean_plies=float(np.average(lengths, weights=games)),
             openings=parts[0].openings,
-            faults=(
-                Faults.sum(part.faults[0] for part in parts),
-                Faults.sum(part.faults[1] for part in parts),
-            ),
+            faults=(Faults.sum(first), Faults.sum(second)),
             actions=np.concatenate(padded, axis=1) if len(actions) == len(parts) else None,
-            note=parts[0].note,
         )
 
     @property
@@ -81,16 +77,26 @@ class MatchResult:
         return self.scores.size
 
     @property
+    def counts(self) -> Counts:
+        """Wins, draws and losses of the first agent."""
+        return _counts(self.scores)
+
+    @property
     def wins(self) -> int:
-        return int((self.scores == 1).sum())
+        return self.counts[0]
 
     @property
     def draws(self) -> int:
-        return int((self.scores == 0.5).sum())
+        return self.counts[1]
 
     @property
     def losses(self) -> int:
-        return int((self.scores == 0).sum())
+        return self.counts[2]
+
+    @property
+    def by_role(self) -> tuple[Counts, Counts]:
+        """The first agent's wins, draws and losses in the first and in the second role."""
+        return _counts(self.scores[0]), _counts(self.scores[1])
 
     @property
     def pair_scores(self) -> FloatArray:
@@ -114,52 +120,50 @@ class MatchResult:
         marked = (self.scores == value for value in (1, 0.5, 0))
         return tuple(score_interval(games.mean(axis=0)) for games in marked)
 
-    @property
-    def by_role(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-        """Wins, draws and losses of the first agent in the first and in the second role."""
-        first, second = (
-            tuple(int((row == value).sum()) for value in (1, 0.5, 0)) for row in self.scores
-        )
-        return first, second  # type: ignore[return-value]  # they are three each
-
     def __str__(self) -> str:
-        low, high = self.interval
-        return (
-            f"{self.score:.3f} [{low:.3f}, {high:.3f}] (+{self.wins} ={self.draws} -{self.losses})"
-        )
+        (low, high), (won, drawn, lost) = self.interval, self.counts
+        return f"{self.score:.3f} [{low:.3f}, {high:.3f}] (+{won} ={drawn} -{lost})"
 
     def rows(self, sides: tuple[str, str]) -> list[dict[str, object]]:
-        """The first agent's games in all and by role, for a table: numbers, and in brackets the
-        95 % intervals of their shares.
+        """Rows of a table: the first agent's games in all and by role, with the 95 % intervals of
+        their shares in brackets.
         """
-        found = []
-        for name, scores in (
-            ("all", self.scores),
-            *((f"as {side}", self.scores[[i]]) for i, side in enumerate(sides)),
-        ):
-            row: dict[str, object] = {"": name, "games": str(scores.size)}
-            for outcome, value in (("won", 1), ("drawn", 0.5), ("lost", 0)):
-                marked = scores == value
-                row[outcome] = _with_interval(marked, str(marked.sum()))
-            found.append(row | {"score": _with_interval(scores, f"{scores.mean():.3f}")})
-        return found
+        parts = {"all": self.scores}
+        parts |= {f"as {side}": self.scores[[i]] for i, side in enumerate(sides)}
+        return [
+            {
+                "": name,
+                "games": str(scores.size),
+                "won": _with_interval(scores == 1),
+                "drawn": _with_interval(scores == 0.5),
+                "lost": _with_interval(scores == 0),
+                "score": _with_interval(scores),
+            }
+            for name, scores in parts.items()
+        ]
 
     def _repr_html_(self) -> str:
-        """In a notebook: the first agent's games in all and by role."""
-        said = "the first agent's games, with 95 % intervals over openings"
-        return ReportTable(self.rows(("the first role", "the second role")), said).html()
+        """The first agent's games in all and by role, in a notebook."""
+        title = "the first agent's games, with 95 % intervals over openings"
+        return ReportTable(self.rows(("the first role", "the second role")), title).html()
 
 
-def _with_interval(games: FloatArray | BoolArray, number: str) -> str:
+def _counts(scores: FloatArray) -> Counts:
+    return int((scores == 1).sum()), int((scores == 0.5).sum()), int((scores == 0).sum())
+
+
+def _with_interval(games: FloatArray | BoolArray) -> str:
+    """The number of marked games, or the mean of scores, with its interval."""
     low, high = score_interval(games.mean(axis=0))
+    number = str(games.sum()) if games.dtype == np.bool_ else f"{games.mean():.3f}"
     return f"{number} [{low:.3f}, {high:.3f}]"
 
 
 def same_winner(game: Game, state: State) -> BoolArray:
     """Whether the side that wins from the start with perfect play still does, (B,) bool.
 
-    A random ply of a sheep often gives the game away, and what follows then tells little about the
-    players. All True for a game without a tablebase, where this is not known.
+    A random ply of a sheep often gives the game away, and the rest then tells little about the
+    players. All True for a game without a tablebase, in which this is not known.
     """
     if not Tablebase.covers(game):
         return np.ones(len(state.ply), np.bool_)
@@ -171,9 +175,7 @@ def same_winner(game: Game, state: State) -> BoolArray:
 
 
 def note_on_openings(game: Game) -> str:
-    """What is said beside results of matches whose openings `same_winner` chose: a sentence, empty
-    where it leaves none out.
-    """
+    """A sentence for results of matches in which `same_winner` leaves openings out, else ""."""
     return "Only openings are played that do not change who wins." if Tablebase.covers(game) else ""
 
 
@@ -184,28 +186,23 @@ def play_match(
     pairs: int,
     *,
     opening_plies: tuple[int, int] | None = None,
-    keep: Keep | None = same_winner,
     noise: float = 0.0,
     seed: int = 0,
-    part: tuple[int, int] | None = None,
     progress: Callable[[Ongoing], None] | None = None,
 ) -> MatchResult:
     """Play 2 * `pairs` games between `a` and `b`: each opening twice, with roles swapped.
 
-    The game may be given by its text, and what `boardenvs.agents.as_agent` takes can play: an
-    agent, the text of one, or a function. Openings are random plies, as many as `opening_plies`
-    (low, high) says, by default the game's own, distinct as far as the game has that many. Only
-    those are played that `keep` marks: by default those in which the side that wins from the start
-    with perfect play still wins, where that is known, as in Wolf and Sheep; None plays all. Of the
-    plies after them a share of `noise`, 0 to 1, are drawn from all legal moves, whatever the
-    players choose. A game that its cap on plies ends counts by its position. An agent loses the
-    games that it forfeits (`boardenvs.arena.player`). With `part` (from, to) only these of the
-    openings are played, and the players' random numbers are the part's own. `progress` is called
-    after every ply of the games that go on. The same seed gives the same match if the agents draw
-    only from the generator that they get.
+    `game` may be a text, and `a` and `b` anything that `boardenvs.agents.as_agent` takes: an agent,
+    its text, or a function. Openings are random plies, low to high by `opening_plies` (the game's
+    own by default), and distinct as far as the game has as many. In a game with a tablebase, as in
+    Wolf and Sheep, only openings are played that do not change who wins. After the opening a share
+    of `noise`, 0 to 1, of the plies is drawn from all legal moves. A game that its cap on plies
+    ends counts by its position. An agent loses the games that it forfeits
+    (`boardenvs.arena.player`). `progress` is called after every ply. The same seed gives the same
+    match if the agents draw only from the generator that they are given.
 
-    ValueError for a game that there is not, for fewer than one pair, for a share that is none, or
-    for openings that no game is long enough for.
+    ValueError for an unknown game, fewer than one pair, a share outside of 0 to 1, or openings
+    longer than any game.
 
     ```python
     import boardenvs
@@ -218,21 +215,50 @@ def play_match(
         raise ValueError(f"pairs is {pairs}: it must be 1 or more")
     if not is_number(noise, 0, 1):
         raise ValueError(f"noise is {quote(noise)}: it must be 0 to 1, a share of the plies")
-    openings_rng, *rngs, noise_rng = np.random.default_rng(seed).spawn(4)
-    if part is not None:
-        _, *rngs, noise_rng = np.random.default_rng([seed, part[0]]).spawn(4)
-    players = [Player(as_agent(x), rng) for x, rng in zip((a, b), rngs, strict=True)]
-    plies = game.opening_plies if opening_plies is None else opening_plies
-    openings = distinct_openings(game, pairs, plies, openings_rng, keep)
-    note = note_on_openings(game) if keep is same_winner else ""
-    distinct = openings.distinct
-    if part is not None:
-        chosen = slice(*part)
-        openings = Openings(take(openings.state, chosen), openings.actions[chosen])
-    games = Ongoing(game, openings, players, noise, noise_rng, note)
+    openings, rng = draw_openings(game, pairs, opening_plies, seed)
+    return play_openings(game, (a, b), openings, rng, noise, progress)
+
+
+def draw_openings(
+    game: Game, pairs: int, plies: tuple[int, int] | None, seed: int
+) -> tuple[Openings, np.random.Generator]:
+    """The openings of a match, and the generator for the rest of it."""
+    rng = np.random.default_rng(seed)
+    plies = game.opening_plies if plies is None else plies
+    return distinct_openings(game, pairs, plies, rng.spawn(1)[0], same_winner), rng
+
+
+def play_openings(
+    game: Game,
+    agents: Sequence[object],
+    openings: Openings,
+    rng: np.random.Generator,
+    noise: float = 0.0,
+    progress: Callable[[Ongoing], None] | None = None,
+) -> MatchResult:
+    """Play each opening twice, with roles swapped; see `play_match`."""
+    *rngs, noise_rng = rng.spawn(3)
+    players = [Player(as_agent(x), chance) for x, chance in zip(agents, rngs, strict=True)]
+    games = Ongoing(game, openings, players, noise, noise_rng)
     for block in _blocks(len(openings.actions)):
         games.play(block, progress)
-    return replace(games.result(), openings=distinct)
+    return games.result()
+
+
+def play_part(
+    game: Game,
+    agents: Sequence[object],
+    openings: Openings,
+    part: tuple[int, int],
+    seed: int,
+    noise: float,
+) -> MatchResult:
+    """Play some of the openings, from and to, with random numbers of their own."""
+    some, rng = slice(*part), np.random.default_rng([seed, part[0]])
+    rng.spawn(1)  # a whole match draws its openings by the first
+    chosen = Openings(take(openings.state, some), openings.actions[some])
+    found = play_openings(game, agents, chosen, rng, noise)
+    return replace(found, openings=openings.distinct)
 
 
 def _blocks(pairs: int) -> Iterator[range]:
@@ -246,33 +272,28 @@ def _blocks(pairs: int) -> Iterator[range]:
 
 @dataclass
 class Ongoing:
-    """The games of a match: all openings, then all again, roles swapped."""
+    """The games of a match: all openings, then all again with roles swapped."""
 
     _game: Game
     _openings: Openings
     _players: Sequence[Player]  # a and b
     _noise: float  # the share of plies that are drawn from all legal moves
     _noise_rng: np.random.Generator
-    _note: str
 
     def __post_init__(self) -> None:
         openings, pairs = self._openings, len(self._openings.actions)
+        self.total = 2 * pairs  # games
+        self.plies = 0  # of the block that is being played, since its openings
         self._role_of_a = np.repeat([0, 1], pairs)
         self._actions = np.concatenate([openings.actions] * 2)
-        # A game's opening until its last position is known.
+        # The last positions; until these are known, the openings.
         self._final = concat([openings.state, openings.state])
         self._forfeits = np.zeros(2 * pairs, np.int8)
         self._over: BoolArray = np.zeros(2 * pairs, np.bool_)
-        self.plies = 0  # that the games that go on have lasted since their openings
-
-    @property
-    def total(self) -> int:
-        """How many games there are."""
-        return len(self._over)
 
     @property
     def over(self) -> int:
-        """How many games are over."""
+        """The number of games that are over."""
         return int(self._over.sum())
 
     def result(self) -> MatchResult:
@@ -290,7 +311,6 @@ class Ongoing:
             openings=self._openings.distinct,
             faults=(first, second),
             actions=self._actions.reshape(2, self.total // 2, -1),
-            note=self._note,
         )
 
     def play(self, pairs: Sequence[int], progress: Callable[[Ongoing], None] | None = None) -> None:
@@ -299,13 +319,8 @@ class Ongoing:
         state = take(self._final, rows)
         self.plies = 0
         while len(rows):
-            actions = np.empty(len(rows), np.int64)
             side = np.where(state.to_move == self._role_of_a[rows], 0, 1)
-            for index, player in enumerate(self._players):
-                turn = side == index
-                if turn.any():
-                    played = self._actions[rows[turn]]
-                    actions[turn] = player.act(self._game, take(state, turn), played)
+            actions = self._ask(state, rows, side)
             forfeit = actions == FORFEIT
             self._forfeits[rows[forfeit]] = 1 + side[forfeit]
             self._end(rows[forfeit], take(state, forfeit))
@@ -322,9 +337,19 @@ class Ongoing:
             if progress:
                 progress(self)
 
+    def _ask(self, state: State, rows: IntArray, side: IntArray) -> IntArray:
+        """The actions of the players whose turn it is, by row 0 for `a` or 1 for `b`."""
+        actions = np.empty(len(rows), np.int64)
+        for index, player in enumerate(self._players):
+            turn = side == index
+            if turn.any():
+                played = self._actions[rows[turn]]
+                actions[turn] = player.act(self._game, take(state, turn), played)
+        return actions
+
     def _end(self, rows: IntArray, final: State) -> None:
         put(self._final, rows, final)
-        self._over[rows] = True  # after all else: the result may be asked for at any moment
+        self._over[rows] = True  # last: `result` may be called at any moment
 
     def _record(self, rows: IntArray, state: State, actions: IntArray) -> None:
         if not len(rows):

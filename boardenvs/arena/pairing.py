@@ -1,4 +1,4 @@
-"""One pairing of a contest: two entrants who meet in one game, and what came of it, as JSON too."""
+"""One pairing of a tournament: two entrants that meet in one game, and its result, also as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic import AfterValidator
 
 from boardenvs.agents import Agent, as_agent
 from boardenvs.agents.base import act_after, cpu_elsewhere, report_of
-from boardenvs.arena.match import MatchResult, play_match
+from boardenvs.arena.match import MatchResult, draw_openings, play_openings, play_part
 from boardenvs.arena.player import Amount, Count, Faults
 from boardenvs.arena.processes import NOBODY
 from boardenvs.game.contract import Game
@@ -22,9 +22,9 @@ from boardenvs.game.state import IntArray, State
 from boardenvs.utils.decoding import decode
 from boardenvs.utils.imports import describe
 
-FIRST, SECOND = 1, 2  # whose code is running, where it is not NOBODY's
+FIRST, SECOND = 1, 2  # whose code is running, or NOBODY's
 
-# In JSON: the first entrant's score of a game, and who forfeited it.
+# A letter of JSON for each game: the first entrant's score, and which side forfeited.
 _OUTCOMES = {
     "W": (1.0, NOBODY),
     "D": (0.5, NOBODY),
@@ -38,7 +38,7 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Entrant:
-    """Who takes part: the label in tables, and what `boardenvs.agents.as_agent` makes it of."""
+    """A player of a tournament: its label, and a source for `boardenvs.agents.as_agent`."""
 
     label: str
     source: object
@@ -48,8 +48,7 @@ class Entrant:
 class Pairing:
     """A match to play, in this process or another.
 
-    The game goes to the process that plays it as an object, since that process may not know the
-    text: a program can register games of its own.
+    `rules` is sent to another process as an object, since a program can register games of its own.
     """
 
     game: str  # its text, see `boardenvs.games.parse`
@@ -60,18 +59,18 @@ class Pairing:
     opening_plies: tuple[int, int]
     seed: int
     noise: float = 0.0  # the share of plies that are random
-    part: tuple[int, int] | None = None  # which of the openings, from and to; None: all
-    strict: bool = False  # an entrant that cannot be made ends all: it could, but not here
+    part: tuple[int, int] | None = None  # the openings to play, from and to; None: all
+    strict: bool = False  # whether an entrant that cannot be made here ends the tournament
 
     @property
     def key(self) -> Key:
-        """What tells it from the other pairings of a contest."""
+        """What identifies it in a tournament."""
         return self.game, self.first.label, self.second.label
 
     def play(self, running: Callable[[int], None] = lambda side: None) -> Played:
-        """Play it; an entrant that cannot even be made forfeits all games.
+        """Play it; an entrant that cannot be made forfeits all games.
 
-        `running` is told whose code is about to run, NOBODY where it is the arena's.
+        `running` is called with the side whose code is about to run, NOBODY for the arena's own.
         """
         wall, cpu = time.monotonic(), time.process_time()
         agents: list[Agent] = []
@@ -90,25 +89,21 @@ class Pairing:
                     ) from error
                 return self.forfeited(side, f"cannot be made: {describe(error)}")
         running(NOBODY)
-        match = play_match(
-            self.rules,
-            agents[0],
-            agents[1],
-            self.pairs,
-            opening_plies=self.opening_plies,
-            seed=self.seed,
-            noise=self.noise,
-            part=self.part,
-        )
+        game, seed, noise = self.rules, self.seed, self.noise
+        openings, rng = draw_openings(game, self.pairs, self.opening_plies, seed)
+        if self.part is None:
+            match = play_openings(game, agents, openings, rng, noise)
+        else:
+            match = play_part(game, agents, openings, self.part, seed, noise)
         return Played(*self.key, match, time.monotonic() - wall, time.process_time() - cpu)
 
     def forfeited(self, side: int, message: str) -> Played:
-        """All games lost by one side without being played; those of NOBODY are void."""
+        """The result if one side loses all games unplayed; with NOBODY it is void."""
         if side == NOBODY:
             return Played(*self.key, None, void=message)
         pairs = self.pairs if self.part is None else self.part[1] - self.part[0]
         shape = (2, pairs)
-        faults = [Faults.none(), Faults.none()]
+        faults = [Faults(), Faults()]
         faults[side - 1].add(2 * pairs, message)
         match = MatchResult(
             scores=np.full(shape, float(side == SECOND)),
@@ -120,7 +115,7 @@ class Pairing:
         return Played(*self.key, match)
 
     def run(self, shared: None, running: Callable[[int], None]) -> Played:
-        """`play`, as an executor has it done."""
+        """Play it, as a task of an executor."""
         return self.play(running)
 
     def lost(self, side: int) -> Played:
@@ -129,12 +124,12 @@ class Pairing:
 
 @dataclass(frozen=True)
 class Played:
-    """What came of a pairing."""
+    """The result of a pairing."""
 
     game: str
     first: str
     second: str
-    match: MatchResult | None  # None where it is void
+    match: MatchResult | None  # None if it is void
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     void: str = ""  # why
@@ -144,7 +139,7 @@ class Played:
         return self.game, self.first, self.second
 
     def without_actions(self) -> Played:
-        """The same, without the games' actions, which the journal does not keep either."""
+        """A copy without the games' actions, which the journal does not keep either."""
         match = self.match
         return self if match is None else replace(self, match=replace(match, actions=None))
 
@@ -167,7 +162,7 @@ class Played:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any], pairs: int) -> Played:
-        """ValueError where the values are no result of a pairing of so many pairs of games."""
+        """Read what `to_json` wrote; ValueError if it is not a result of `pairs` pairs of games."""
         if "void" in values:
             void = decode(_Void, values, "a result")
             return cls(void.game, void.first, void.second, None, void=void.void)
@@ -202,7 +197,7 @@ def _are_games(rows: tuple[str, str]) -> tuple[str, str]:
 
 @dataclass
 class _Line:
-    """What the journal has of a pairing."""
+    """The head of a journal's line."""
 
     game: str
     first: str
@@ -226,7 +221,7 @@ class _Games(_Line):
 
 @dataclass(frozen=True)
 class _Announced:
-    """An agent that says when its code runs."""
+    """An agent that calls `running` before and after its code."""
 
     agent: Agent
     side: int

@@ -7,7 +7,8 @@ import re
 import numpy as np
 
 from boardenvs.agents import AGENTS
-from boardenvs.arena.report import interval_text, rating_text, time_text, title
+from boardenvs.arena.player import time_text
+from boardenvs.arena.report import interval_text, rating_text, title
 from boardenvs.arena.results import Crosstable
 from boardenvs.report.figures import (
     BLUE,

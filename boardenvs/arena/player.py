@@ -1,10 +1,9 @@
-"""An agent in a match: it is asked for actions, timed, and loses the games that it cannot play on.
+"""An agent in a match: it is asked for actions, timed, and forfeits the games that it cannot play.
 
-An agent forfeits a game with an illegal action, or where it says so (`ForfeitError`). Where it
-raises another exception or returns no array of one whole number a board, it is asked again, board
-by board, and forfeits the games of those boards alone that fail again: that games are played side
-by side is the match's choice, and one position that an agent cannot handle must not cost it the
-games beside.
+An agent forfeits a game by an illegal action, or by `ForfeitError`. After another exception, or an
+answer that is not an array of one whole number per board, it is asked again, board by board, and
+forfeits only the games of the boards that fail again: it is the match that plays games side by
+side, so one position that an agent cannot handle must not cost it the other games.
 """
 
 from __future__ import annotations
@@ -25,54 +24,51 @@ from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.utils.imports import describe
 
-# Of what journals have.
+# Numbers in journals.
 Count = Annotated[int, Field(strict=True, ge=0, le=1 << 62)]
 Amount = Annotated[float, Field(strict=True, ge=0, le=1e15)]
 
-FORFEIT = int(np.iinfo(np.int64).min)  # in the place of an action
+FORFEIT = int(np.iinfo(np.int64).min)  # instead of an action
 
 
 @dataclass
 class Faults:
     """What an agent did wrong in a match, and how long it thought."""
 
-    forfeits: Count  # games
-    message: str | None  # what was wrong first, with a forfeit or without
-    repeats: Count  # times that it failed on a batch and was asked again, board by board
-    moves: Count  # actions that it was asked for
-    timed_moves: Count  # the same without its first batch, which may load or compile
-    cpu_seconds: Amount  # spent on the timed moves
+    forfeits: Count = 0  # games
+    message: str | None = None  # the first fault, with a forfeit or without
+    repeats: Count = 0  # batches on which it failed and was asked again, board by board
+    moves: Count = 0  # actions that it was asked for
+    timed_moves: Count = 0  # the same without its first batch, which may load or compile
+    cpu_seconds: Amount = 0.0  # for the timed moves
     counts: dict[str, Amount] = field(default_factory=dict)  # what it counted itself, by name
 
     @classmethod
-    def none(cls) -> Faults:
-        """Those of who was not asked yet."""
-        return cls(0, None, 0, 0, 0, 0.0)
-
-    @classmethod
     def sum(cls, faults: Iterable[Faults]) -> Faults:
-        """Those of several matches."""
-        every = list(faults)
-        names = ("forfeits", "repeats", "moves", "timed_moves", "cpu_seconds")
-        total = {name: sum(getattr(one, name) for one in every) for name in names}
-        counts = Counter[str]()
-        for one in every:
+        """The sum over several matches."""
+        total, counts = cls(), Counter[str]()
+        for one in faults:
+            total.add(one.forfeits, one.message)
+            total.repeats += one.repeats
+            total.moves += one.moves
+            total.timed_moves += one.timed_moves
+            total.cpu_seconds += one.cpu_seconds
             counts.update(one.counts)
-        message = next((one.message for one in every if one.message), None)
-        return cls(message=message, **total, counts=dict(counts))
+        total.counts = dict(counts)
+        return total
 
     @property
     def all_cpu_seconds(self) -> float:
-        """Spent on all moves, were those as quick that were not timed."""
+        """An estimate for all moves, from the timed ones."""
         return self.cpu_seconds / max(1, self.timed_moves) * self.moves
 
     @property
     def ms_per_move(self) -> float | None:
-        """CPU milliseconds that it thought about a move; None where nothing was timed."""
+        """CPU milliseconds per move; None if nothing was timed."""
         return 1000 * self.cpu_seconds / self.timed_moves if self.timed_moves else None
 
     def explain(self, label: str, games: int, where: str = "") -> str | None:
-        """What the agent did wrong in a match of so many games; None where nothing."""
+        """A sentence on the agent's faults in a match of `games`; None without faults."""
         if self.forfeits:
             return f"{label} forfeited {self.forfeits} of {games} games{where}: {self.message}"
         if self.repeats:
@@ -82,31 +78,40 @@ class Faults:
             )
         return None
 
-    def add(self, games: int, message: str) -> None:
-        """Note a fault that costs so many games, perhaps none."""
+    def add(self, games: int, message: str | None) -> None:
+        """Note a fault that costs this number of games, perhaps none."""
         self.forfeits += games
         self.message = self.message or message
 
 
+def time_text(milliseconds: float | None) -> str:
+    """A time per move in a suitable unit."""
+    if milliseconds is None:
+        return ""
+    if milliseconds < 1:
+        return f"{1000 * milliseconds:.3g} µs"
+    return f"{milliseconds:.3g} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.3g} s"
+
+
 class Player:
-    """Asks `agent` for actions; `rng` is all that it is given to draw from."""
+    """Asks `agent` for actions; it draws random numbers from `rng` alone."""
 
     def __init__(self, agent: Agent, rng: np.random.Generator) -> None:
         self._agent = agent
         self._rng = rng
         self._before = report_of(agent)
-        self.faults = Faults.none()
+        self.faults = Faults()
 
     def count(self) -> Faults:
-        """The faults so far, with what the agent has counted itself since the match began."""
+        """The faults so far, with the agent's own counts since the match began."""
         counted = {k: v - self._before.get(k, 0) for k, v in report_of(self._agent).items()}
         self.faults.counts = {name: amount for name, amount in counted.items() if amount > 0}
         return self.faults
 
     def act(self, game: Game, state: State, played: IntArray) -> IntArray:
-        """A legal action for each row, or FORFEIT, (B,) int64; KeyboardInterrupt passes through.
+        """A legal action for each row, or FORFEIT, (B,) int64; KeyboardInterrupt is raised.
 
-        Row i of `played` (B, P) has the plies of game i so far, -1 after the last.
+        `played` (B, P) holds the plies of each game so far, -1 after the last.
         """
         started = self._cpu()
         actions = self._ask(game, state, played)
@@ -130,7 +135,7 @@ class Player:
     def _ask(self, game: Game, state: State, played: IntArray) -> IntArray:
         batch = len(state.ply)
         try:
-            # The agent gets copies, which it may write to.
+            # Copies, since an agent may write to its arguments.
             given = take(state, np.arange(batch))
             answer = act_after(self._agent, game, given, played.copy(), self._rng)
             return _checked(answer, batch)
@@ -141,7 +146,7 @@ class Player:
             actions[list(forfeit.reasons)] = FORFEIT
             self.faults.add(len(forfeit.reasons), str(forfeit))
             return actions
-        except BaseException as error:  # sys.exit() in an agent, too, loses its games alone
+        except BaseException as error:  # sys.exit() in an agent loses only its games, too
             self.faults.add(int(batch == 1), describe(error))
         if batch == 1:
             return np.array([FORFEIT])
@@ -151,7 +156,7 @@ class Player:
 
 
 def _checked(answer: Any, batch: int) -> IntArray:
-    """The answer as (B,) int64, without FORFEIT in it; TypeError where it is no such array."""
+    """The answer as (B,) int64 without FORFEIT; TypeError if it has another shape or type."""
     actions = np.asarray(answer)
     if actions.shape != (batch,) or not np.issubdtype(actions.dtype, np.integer):
         raise TypeError(

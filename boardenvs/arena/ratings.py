@@ -1,19 +1,19 @@
-"""What games say of strength: intervals of scores, and ratings by a Bradley-Terry fit.
+"""Statistics of strength: intervals of scores, and ratings by a Bradley-Terry fit.
 
 In the model of Bradley and Terry (1952, https://doi.org/10.2307/2334029) entrant i scores
 1 / (1 + 10 ** ((r_j - r_i) / 400)) against j, on the scale of Elo (1978). A draw counts as half a
-win and half a loss. The fit is then where every entrant's expected points are its points, so a
-rating says a score, draws and all. Models with a parameter for draws (Rao and Kupper 1967; Davidson
-1970, https://doi.org/10.1080/01621459.1970.10481082) take every pair of equals to draw as often,
-which holds neither over several games nor from random play to perfect play. That the games of a
-pair depend on their opening makes the likelihood wrong in any of these models, but not the expected
-points; the intervals come from resampling pairs and assume no model.
+win and half a loss. In the fit every entrant's expected points equal its points, so a rating
+predicts scores, draws included. Models with a parameter for draws (Rao and Kupper 1967; Davidson
+1970, https://doi.org/10.1080/01621459.1970.10481082) assume that all pairs of equals draw equally
+often, which holds neither over several games nor from random play to perfect play. The games of a
+pair depend on their opening: that makes the likelihood wrong in any of these models, but not the
+expected points. The intervals come from resampling pairs and assume no model.
 
-A weak prior keeps ratings finite: every entrant has drawn PRIOR games more than it played, spread
-evenly over the others. Where one group of entrants never scored against another, the games say
-only that the distance is large (Ford 1957, https://doi.org/10.2307/2308513): the prior fixes its
-figure, and the interval has one end, beyond which so many lost games in a row have a chance of less
-than 2.5 %; a bootstrap of games that all ended alike would have no width.
+A weak prior keeps ratings finite: PRIOR drawn games of every entrant, spread evenly over the
+others. If one group of entrants never scored against another, the games show only that the distance
+is large (Ford 1957, https://doi.org/10.2307/2308513): the prior fixes its value, and the interval
+has one end, beyond which losing all these games has a chance of less than 2.5 %; a bootstrap of
+games that all ended alike would have no width.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ import numpy as np
 
 from boardenvs.game.state import BoolArray, FloatArray
 
-PRIOR = 1.0  # drawn games of each entrant that were not played
+PRIOR = 1.0  # drawn games of the prior, per entrant
 REPLICATES = 1000  # of the bootstrap
 
 Z95 = 1.959963984540054  # the normal distribution's 97.5 % quantile
 SCALE = 400 / math.log(10)  # Elo points of a factor e in the odds
-SURPRISE = -math.log(0.025)  # of what has a chance of 2.5 %
+SURPRISE = -math.log(0.025)  # of an event with a chance of 2.5 %
 _MAX_STEPS, _MAX_CHANGE, _TOLERANCE = 200, 1.0, 1e-9
 
 
 def score_interval(pair_scores: FloatArray) -> tuple[float, float]:
-    """A 95 % confidence interval of the mean of scores from 0 to 1, one a pair of games.
+    """A 95 % confidence interval of the mean of scores from 0 to 1, one per pair of games.
 
-    The two games of a pair share an opening and so are not independent: the pairs are what is
-    counted. It is Wilson's interval, which stays within 0 and 1 and does not shrink to a point
-    when all scores agree, for as many coin tosses as have the variance of the pairs' mean.
+    The two games of a pair share an opening and are not independent, so pairs are counted. It is
+    Wilson's interval, which stays within 0 and 1 and does not shrink to a point when all scores
+    agree, for the number of coin tosses that has the variance of the pairs' mean.
     """
     pairs, mean = len(pair_scores), float(pair_scores.mean())
     variance = float(pair_scores.var(ddof=1)) if pairs > 1 else 0.0
@@ -60,9 +60,9 @@ class Ratings:
     entrants: tuple[str, ...]  # the strongest first
     anchor: str
     rating: FloatArray  # (k,)
-    low: FloatArray  # (k,): the 95 % interval's ends, -inf or inf where the games give none
+    low: FloatArray  # (k,): ends of the 95 % interval, -inf or inf if the games give none
     high: FloatArray
-    above: FloatArray  # (k, k): the share of the bootstrap in which i is above j, equal is 1/2
+    above: FloatArray  # (k, k): the share of the bootstrap in which i is above j, ties count 1/2
 
 
 def rate(
@@ -74,9 +74,8 @@ def rate(
     """Ratings from the pairings that were played.
 
     `pair_scores[a, b]` has, for each match of a against b, a's mean score of each pair of games,
-    (pairs,) float64. The bootstrap draws pairs anew within each match; the same seed gives the same
-    intervals. Without an anchor the weakest is rated 0. ValueError where the anchor is none of the
-    entrants.
+    (pairs,) float64. The bootstrap resamples pairs within each match; the same seed gives the same
+    intervals. Without an anchor the weakest is rated 0. ValueError for an unknown anchor.
     """
     if anchor is not None and anchor not in entrants:
         raise ValueError(f"anchor {anchor!r} is none of the entrants {', '.join(entrants)}")
@@ -117,11 +116,10 @@ def rate(
 
 
 def fit(points: FloatArray) -> FloatArray:
-    """Ratings (..., k) in Elo points, of mean 0, that are most likely under the points (..., k, k).
+    """The most likely ratings (..., k) in Elo points, of mean 0, given the points (..., k, k).
 
-    `points[i, j]` is what i scored against j, draws as halves; the prior is added here. Newton's
-    method, the change limited in each step, finds the one maximum there is: the logarithm of the
-    likelihood is concave.
+    `points[i, j]` are the points of i against j, draws as halves; the prior is added here. Newton's
+    method, with limited steps, finds the only maximum: the log-likelihood is concave.
     """
     k = points.shape[-1]
     points = points + PRIOR / 2 / max(1, k - 1) * (1 - np.eye(k))
@@ -144,14 +142,14 @@ def fit(points: FloatArray) -> FloatArray:
 
 
 def expected_scores(rating: FloatArray, others: FloatArray) -> FloatArray:
-    """What ratings (n,) are expected to score a game against others (k,), (n, k), 0 to 1."""
+    """The expected scores of ratings (n,) against others (k,), (n, k), 0 to 1."""
     expected: FloatArray = 1 / (1 + np.exp((others - rating[:, None]) / SCALE))
     return expected
 
 
 def _slack(points: FloatArray, rating: FloatArray, lost: BoolArray, won: BoolArray) -> float:
-    """How much stronger the entrants that `lost` all games against those that `won` could be, in
-    Elo points, for that to have a chance of 2.5 % still; 0 where there are no such games.
+    """How much stronger, in Elo points, the entrants that `lost` all games against those that `won`
+    could be for that still to have a chance of 2.5 %; 0 without such games.
     """
     games = (points + points.T)[np.ix_(lost, won)]
     distance = (rating[lost][:, None] - rating[won]) / SCALE
@@ -165,7 +163,7 @@ def _slack(points: FloatArray, rating: FloatArray, lost: BoolArray, won: BoolArr
 
 
 def last_below(is_below: Callable[[Any], Any], low: Any, high: Any) -> FloatArray:
-    """The last x from `low` to `high` of which `is_below(x)` says so, by halving, elementwise."""
+    """The last x from `low` to `high` with `is_below(x)`, by bisection, elementwise."""
     for _ in range(60):
         middle = (low + high) / 2
         below = is_below(middle)
@@ -174,7 +172,7 @@ def last_below(is_below: Callable[[Any], Any], low: Any, high: Any) -> FloatArra
 
 
 def _reaches(scored: BoolArray) -> BoolArray:
-    """Where a chain of entrants, each of which scored against the next, leads from i to j."""
+    """Whether a chain of entrants, each with points against the next, leads from i to j, (k, k)."""
     reach: BoolArray = scored | np.eye(len(scored), dtype=np.bool_)
     for _ in range(len(scored).bit_length()):  # the chains' length doubles
         reach = reach @ reach

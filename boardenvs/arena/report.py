@@ -16,7 +16,7 @@ import numpy as np
 
 from boardenvs import games
 from boardenvs.arena.pairing import Played
-from boardenvs.arena.player import Faults
+from boardenvs.arena.player import Faults, time_text
 from boardenvs.arena.ratings import PRIOR, REPLICATES
 from boardenvs.arena.results import OVERALL, Crosstable, Results, matches
 from boardenvs.kernel import get_backend
@@ -55,7 +55,7 @@ def write_results(results: Results, folder: Path | str, extra: Sequence[str] = (
 
 
 def document(results: Results) -> dict[str, Any]:
-    """The results as JSON values: the same for the same settings, but for "timings"."""
+    """The results as JSON values: equal for equal settings, except for "timings"."""
     return {
         "settings": results.settings.to_json(),
         "versions": {
@@ -140,7 +140,7 @@ def _counts(counts: Sequence[int]) -> dict[str, int]:
 
 
 def _rounded(value: Any, digits: int) -> Any:
-    """A number, or those of a sequence, for JSON, which has no infinity and no NaN."""
+    """A number or a sequence of numbers for JSON, which has no infinity and no NaN."""
     if isinstance(value, Sequence | np.ndarray):
         return [_rounded(x, digits) for x in value]
     if value is None or not np.isfinite(value):
@@ -268,7 +268,7 @@ def _points_table(table: Crosstable) -> ReportTable:
 
 
 def _points(counts: Sequence[int]) -> str:
-    """The points of so many wins, draws and losses, such as "62½"; a dot where there are none."""
+    """The points of these wins, draws and losses, such as "62½"; a dot without games."""
     won, drawn, _ = counts
     whole, half = divmod(2 * won + drawn, 2)
     return f"{whole or '' if half else whole}{'½' * half}" if sum(counts) else "·"
@@ -278,16 +278,7 @@ def _escaped(text: str) -> str:
     return re.sub(r"([\\`*|\[\]])", r"\\\1", text).replace("<", "&lt;")
 
 
-# ---- words that report, pictures and terminal share ----------------------------------------------
-
-
-def time_text(milliseconds: float | None) -> str:
-    """A time a move in the unit that suits it."""
-    if milliseconds is None:
-        return ""
-    if milliseconds < 1:
-        return f"{1000 * milliseconds:.3g} µs"
-    return f"{milliseconds:.3g} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.3g} s"
+# ---- texts of report, pictures and terminal ------------------------------------------------------
 
 
 def title(table: Crosstable) -> str:
@@ -298,7 +289,7 @@ def title(table: Crosstable) -> str:
 def game_title(text: str) -> str:
     """A game's text for people: "Lines of action", "Wolf and sheep (rules=described)"."""
     game, _, parameters = text.partition(":")
-    if game not in games.GAMES:  # but of a module
+    if game not in games.GAMES:  # a game of a module
         return text
     return game.replace("_", " ").capitalize() + (f" ({parameters})" if parameters else "")
 

@@ -1,4 +1,4 @@
-"""What a tournament came to: a table for each game and one over all of them, and notes on them."""
+"""The results of a tournament: a crosstable for each game and one over all games, and notes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from boardenvs.arena.match import MatchResult, note_on_openings
 from boardenvs.arena.pairing import Played
 from boardenvs.arena.player import Faults
 from boardenvs.arena.ratings import Ratings, rate
-from boardenvs.arena.settings import Plan, Settings
+from boardenvs.arena.tournament_settings import Plan, Settings
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, IntArray
 from boardenvs.games.notation import MoveNotation
@@ -25,7 +25,7 @@ _STRENGTH = re.compile(r"(\w+):(\w+)=(\d+)")
 
 @dataclass(frozen=True)
 class Standing:
-    """How an entrant stands in a crosstable."""
+    """An entrant's games in a crosstable."""
 
     by_role: list[list[int]]  # wins, draws and losses, (2, 3)
     faults: Faults
@@ -47,18 +47,17 @@ class Standing:
 
     @property
     def plays(self) -> bool:
-        """Whether it did not forfeit all its games; the ratings of who did say nothing."""
+        """Whether it played on in some game; otherwise its rating means nothing."""
         return self.faults.forfeits < self.games or not self.games
 
     @property
     def ms_per_move(self) -> float | None:
-        """CPU milliseconds that it thought about a move; None where nothing was timed."""
         return self.faults.ms_per_move
 
 
 @dataclass(frozen=True)
 class Crosstable:
-    """Everybody's results against everybody, in one game, or in all by those who play them all."""
+    """The results of all against all in one game, or in all games for entrants that play all."""
 
     name: str  # the game's text, or OVERALL
     game: Game | None  # None over all games
@@ -67,12 +66,12 @@ class Crosstable:
 
     @property
     def roles(self) -> tuple[str, str]:
-        """As environments name them."""
+        """The roles' names in environments."""
         return self.game.roles if self.game else ("first", "second")
 
     @property
     def sides(self) -> tuple[str, str]:
-        """The same as people name them."""
+        """The roles' names for people."""
         return MoveNotation(self.game).sides if self.game else self.roles
 
     @property
@@ -95,9 +94,7 @@ class Crosstable:
 
     @cached_property
     def counts(self) -> IntArray:
-        """Wins, draws and losses of i against j in the first and in the second role, (k, k, 2, 3),
-        in the order of `entrants`.
-        """
+        """Wins, draws and losses of i against j by role, (k, k, 2, 3), by index of `entrants`."""
         index = {label: i for i, label in enumerate(self.entrants)}
         counts = np.zeros((len(index), len(index), 2, 3), np.int64)
         for played, match in matches(self.played):
@@ -108,7 +105,7 @@ class Crosstable:
 
     @property
     def scores(self) -> FloatArray:
-        """Mean scores of i against j, (k, k), NaN where they did not meet."""
+        """Mean scores of i against j, (k, k), NaN if they did not meet."""
         counts = self.counts.sum(axis=2)
         with np.errstate(invalid="ignore"):
             scores: FloatArray = counts @ (1, 0.5, 0) / counts.sum(axis=-1)
@@ -116,8 +113,8 @@ class Crosstable:
 
     @property
     def ladders(self) -> dict[str, list[str]]:
-        """The entrants that differ in one number, such as "alphabeta:depth=4", ascending, by what
-        the number is: {"alphabeta depth": ["alphabeta:depth=1", ...]}.
+        """Entrants that differ in one number, ascending, by its name: {"alphabeta depth":
+        ["alphabeta:depth=1", ...]}.
         """
         found: dict[str, list[tuple[int, str]]] = defaultdict(list)
         for label in self.entrants:
@@ -142,28 +139,28 @@ class Results:
 
     @property
     def widest_first(self) -> list[Crosstable]:
-        """The table over all games, where there is one, and then those of the games."""
+        """The table over all games, if there is one, then the others."""
         return sorted(self.tables, key=lambda table: table.name != OVERALL)
 
     @property
     def dead(self) -> list[str]:
-        """Who forfeited all games of a table."""
+        """Entrants that forfeited all games of a table."""
         standings = (pair for table in self.tables for pair in table.standings.items())
         return list(dict.fromkeys(label for label, standing in standings if not standing.plays))
 
     @property
     def notes(self) -> list[str]:
-        """Who was left out and why, forfeits, faults, and what to take with care."""
+        """Sentences on entrants that were left out, on faults, and on doubtful numbers."""
         return [*_left_out(self), *_played(self), *_ratings(self)]
 
 
 def matches(played: Iterable[Played]) -> Iterator[tuple[Played, MatchResult]]:
-    """The results that are not void."""
+    """The pairings that are not void, with their matches."""
     return ((p, p.match) for p in played if p.match is not None)
 
 
 def summarise(settings: Settings, plan: Plan, played: Sequence[Played]) -> Results:
-    """The tables of these results, which are all of the plan's."""
+    """The tables of the results of all pairings of a plan."""
     tables = []
     for name, game in plan.games.items():
         players = [e.label for e in settings.entrants if e.label not in plan.left_out[name]]
@@ -184,7 +181,7 @@ def summarise(settings: Settings, plan: Plan, played: Sequence[Played]) -> Resul
 def rate_pairings(
     entrants: Sequence[str], played: Iterable[Played], anchor: str | None, seed: int = 0
 ) -> Ratings:
-    """The ratings of entrants by all pairings that they played; see `boardenvs.arena.rate`."""
+    """The ratings of entrants by all their pairings; see `boardenvs.arena.ratings.rate`."""
     scores: dict[tuple[str, str], list[FloatArray]] = {}
     for p, match in matches(played):
         scores.setdefault((p.first, p.second), []).append(match.pair_scores)

@@ -1,8 +1,8 @@
-"""Round robins: every pairing in every game, in processes, kept in a journal and gone on with.
+"""Round robins: every pairing in every game, in processes, with a journal to resume from.
 
 The journal has the settings, then a line of JSON for each pairing that was played. A line is on the
-disk before its result counts. The last line may be torn, by a crash while it was written; it counts
-for nothing, and its pairing is played again.
+disk before its result counts. A last line torn by a crash is ignored, and its pairing is played
+again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from boardenvs.arena.pairing import Played
 from boardenvs.arena.report import WRITTEN as REPORT
 from boardenvs.arena.results import Results, summarise
-from boardenvs.arena.settings import Settings, check_kept, make_plan
+from boardenvs.arena.tournament_settings import Settings, check_kept, make_plan
 from boardenvs.arena.workers import play_pairings
 from boardenvs.utils.checks import cut
 from boardenvs.utils.decoding import parse_json
@@ -32,14 +32,14 @@ from boardenvs.utils.files import (
 
 JOURNAL = "journal.jsonl"
 
-# All that a tournament writes into its folder; `overwrite` removes these and nothing else.
+# The files of a tournament; `overwrite` removes these and no others.
 WRITTEN = (JOURNAL, "games/*.jsonl", *REPORT)
 
 # The settings that decide the games of every pairing.
 _FIXED = ("format", "boardenvs", "pairs", "seed")
 
-# Told a pairing that was played, with the actions of all its games, before it is in the journal;
-# None at the beginning. Then how many are played, and of how many.
+# Called with a pairing that was played, with the actions of all its games, before it is in the
+# journal, or None at the beginning; then the number of pairings that are played, and of all.
 Watcher = Callable[[Played | None, int, int], None]
 
 
@@ -53,18 +53,16 @@ def run_tournament(
     address: str | None = None,
     watcher: Watcher = lambda played, done, total: None,
 ) -> Results:
-    """Play what the journal in `folder` does not have yet, and sum up.
+    """Play the pairings that the journal in `folder` does not have yet, and return all results.
 
-    The results depend on the settings alone, not on `workers` (by default one a core; 0 plays in
-    this process), nor on the `address` of the Ray cluster that these are on, if one is given, nor
-    on where the tournament was interrupted. `resume` goes on with the folder's
-    tournament; entrants and games may be added or left out then, and the anchor change, since no
-    pairing depends on the others, but all else must be as it was. `overwrite` replaces it: the
-    files that it wrote, by name, and no others.
+    The results depend on the settings alone, not on `workers` (by default one per core; 0 plays in
+    this process), on the `address` of a Ray cluster for these, or on interruptions. `resume`
+    continues the folder's tournament: entrants and games may be added or left out and the anchor
+    changed, since no pairing depends on the others, but all else must be the same. `overwrite`
+    replaces the files of the folder's tournament.
 
-    ValueError where the folder has a tournament already or, with `resume`, none or another.
-    A script that calls this does so under `if __name__ == "__main__":`, as the worker processes
-    import it.
+    ValueError if the folder has a tournament already or, with `resume`, none or another. A script
+    must call this under `if __name__ == "__main__":`, as the worker processes import it.
     """
     plan = make_plan(settings)
     journal = _open(settings, Path(folder), resume, overwrite)
@@ -90,7 +88,7 @@ def read_settings(folder: Path | str) -> dict[str, Any]:
 
 
 def open_journal(folder: Path | str) -> Journal:
-    """The journal of the tournament in a folder; JournalError where there is none."""
+    """The journal of the tournament in a folder; JournalError if there is none."""
     return Journal.open(Path(folder) / JOURNAL)
 
 
@@ -127,7 +125,7 @@ def _open(settings: Settings, folder: Path, resume: bool, overwrite: bool) -> Jo
 
 
 def _check_same(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
-    """JournalError where pairings would not be played as those in the journal were."""
+    """JournalError if pairings would be played differently from those in the journal."""
     pairs = {name: (before.get(name), now[name]) for name in _FIXED}
     for game, plies in now["opening_plies"].items():
         pairs[f"opening_plies of {game}"] = (before["opening_plies"].get(game, plies), plies)
@@ -143,11 +141,11 @@ _MAX_SETTINGS = 1 << 20  # bytes
 
 
 class JournalError(ValueError):
-    """A journal that cannot be gone on with; the message says why."""
+    """A journal that cannot be resumed; the message says why."""
 
 
 class Journal:
-    """The journal in a file; `create` begins one, `open` goes on with one."""
+    """A journal in a file; `create` begins one, `open` reads one."""
 
     def __init__(self, path: Path, settings: dict[str, Any], played: list[Played]) -> None:
         self.settings = settings
@@ -156,20 +154,20 @@ class Journal:
 
     @classmethod
     def create(cls, path: Path, settings: dict[str, Any], played: Sequence[Played] = ()) -> Journal:
-        """A journal with these results in the place of whatever is there."""
+        """Write a new journal with these results."""
         lines = (json.dumps(values) + "\n" for values in (settings, *(p.to_json() for p in played)))
         write_atomically(path, "".join(lines).encode())
         return cls(path, settings, list(played))
 
     @classmethod
     def open(cls, path: Path) -> Journal:
-        """What is on the disk; JournalError where that is not a journal of this version."""
+        """Read a journal; JournalError if it is not one of this version."""
         try:
             lines = whole_lines(path)
         except FileNotFoundError:
             raise JournalError(f"there is no {path}: no tournament was begun there") from None
         if not lines:
-            raise JournalError(f"{path} is empty: begin the tournament anew")
+            raise JournalError(f"{path} is empty: begin the tournament again")
         settings, played = _parse(path, 1, lines[0]), list[Played]()
         try:
             check_kept(settings)
@@ -184,13 +182,13 @@ class Journal:
         return cls(path, settings, played)
 
     def add(self, played: Played) -> None:
-        """Append a result, so that it is on the disk when this returns; OSError names the file."""
+        """Append a result; it is on the disk when this returns. OSError names the file."""
         append_lines(self._path, [json.dumps(played.to_json()).encode()])
         self.played.append(played.without_actions())
 
 
 def is_journal(path: Path) -> bool:
-    """Whether a file begins as a journal does, of this version or another."""
+    """Whether a file begins like a journal of any version."""
     try:
         with path.open("rb") as file:
             settings = _parse(path, 1, file.readline(_MAX_SETTINGS))

@@ -171,7 +171,7 @@ class ArenaCommand:
             raise typer.Exit(1)
 
     def _how_to_go_on(self, settings: Settings) -> str:
-        from boardenvs.arena.settings import code_named
+        from boardenvs.arena.tournament_settings import code_named
 
         words = ["boardenvs", "arena", "--resume", "--out", str(self.out)]
         words += ["--address", self.address] if self.address else []
@@ -181,7 +181,7 @@ class ArenaCommand:
     def _settings(self) -> Settings:
         """The settings that the options give, or change of those before."""
         from boardenvs.arena import make_settings, read_settings
-        from boardenvs.arena.settings import resumed_settings
+        from boardenvs.arena.tournament_settings import resumed_settings
 
         if self.resume and self.overwrite:
             raise ValueError(

@@ -177,11 +177,12 @@ class _Keeper:
 
 
 def _table(game: Game, players: tuple[str, str], result: MatchResult) -> ReportTable:
+    from boardenvs.arena.match import note_on_openings
     from boardenvs.games.notation import MoveNotation
 
     caption = (
         f"{result.openings} openings, {result.mean_plies:.1f} plies a game; the intervals, of 95 "
-        f"%, are over openings. {result.note}"
+        f"%, are over openings. {note_on_openings(game)}"
     )
     rows = result.rows(MoveNotation(game).sides)
     return ReportTable(rows, " against ".join(players), caption.strip())

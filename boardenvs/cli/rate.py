@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,7 @@ from boardenvs.report import ReportTable
 
 if TYPE_CHECKING:
     from boardenvs.arena.estimate import Estimate
+    from boardenvs.arena.executor import Executor
     from boardenvs.arena.pools import RatingPool
 
 
@@ -51,10 +53,7 @@ class RateCommand:
     as_json: AsJson = False
 
     def run(self) -> None:
-        from boardenvs.agents import agent_for
-        from boardenvs.agents.base import report_of
         from boardenvs.arena.estimate import estimate_rating
-        from boardenvs.arena.executor import Executor
         from boardenvs.arena.match import note_on_openings
         from boardenvs.arena.pools import rating_pool
         from boardenvs.cli.console import counting, print_json, print_report
@@ -63,22 +62,19 @@ class RateCommand:
         if not self.seconds > 0:
             raise ValueError(f"--seconds is {self.seconds}: it must be more than 0")
         game = parse(self.game)
-        pool, agent = rating_pool(game), agent_for(game, self.agent)
-        name = f"rating {self.agent}"
-        with Executor(self.workers, self.address) as executor, counting(name) as show:
+        pool, name = rating_pool(game), f"rating {self.agent}"
+        with self._executor() as executor, counting(name) as show:
             found = estimate_rating(
                 game,
-                self.agent if executor.parallel else agent,
+                self.agent,
                 pool,
                 games=self.games,
                 seconds=self.seconds,
-                without=self.agent,
                 seed=self.seed,
                 executor=executor,
                 progress=lambda games, rating: show(games, self.games, f"{name}: {rating:.0f}"),
             )
-        note = note_on_openings(game)
-        counted = found.faults.counts if executor.parallel else report_of(agent)
+        note, counted = note_on_openings(game), found.faults.counts
         if self.as_json:
             more = {"counted": counted} if counted else {}
             print_json(self._to_json(pool, found, note) | more)
@@ -88,8 +84,16 @@ class RateCommand:
         if found.faults.forfeits == found.games:
             raise typer.Exit(1)
 
+    def _executor(self) -> AbstractContextManager[Executor | None]:
+        """Processes that play, if there are to be any."""
+        if self.workers is None and self.address is None:
+            return nullcontext()
+        from boardenvs.arena.executor import Executor
+
+        return Executor(self.workers, self.address)
+
     def _print(self, pool: RatingPool, found: Estimate, note: str) -> None:
-        from boardenvs.arena.report import time_text
+        from boardenvs.arena.player import time_text
 
         console = make_console()
         console.print(_table(found))

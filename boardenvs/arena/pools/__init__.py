@@ -13,10 +13,9 @@ from pathlib import Path
 from boardenvs.game.contract import Game
 from boardenvs.games import make
 from boardenvs.games.files import require_file
-from boardenvs.utils.decoding import decode
 
 FOLDER = Path(__file__).parent
-# Who searches without a heuristic, where a game has none.
+# Anchors of a game without a heuristic.
 PLAYOUTS = ("mcts:simulations=10", "mcts:simulations=40", "mcts:simulations=160")
 
 
@@ -38,14 +37,16 @@ class RatingPool:
     boardenvs: str  # the version of the package
     seed: int
     pairs: int  # openings of each pairing, each played twice
-    made_with: dict[str, str]  # digests of what the anchors have learnt, by path in the package
+    made_with: dict[str, str]  # digests of learnt files, by path in the package
     anchors: tuple[Anchor, ...]
 
 
 @cache
 def rating_pool(game: Game | str) -> RatingPool:
-    """The pool that came with the package; ValueError for a game without one."""
+    """The published pool of a game; ValueError for a game without one."""
     game = make(game)
     advice = "`boardenvs arena` rates players in any game"
     path = require_file(FOLDER, game, "there is no rating pool", ".json", advice)
-    return decode(RatingPool, json.loads(path.read_text(encoding="utf-8")), "a rating pool")
+    values = json.loads(path.read_text(encoding="utf-8"))
+    anchors = tuple(Anchor(**anchor) for anchor in values.pop("anchors"))
+    return RatingPool(**values, anchors=anchors)

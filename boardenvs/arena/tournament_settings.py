@@ -1,4 +1,4 @@
-"""What a tournament is: who plays what, how often and from where."""
+"""The settings of a tournament: entrants, games, openings, seed and anchor; and its pairings."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ class Settings:
     opening_plies: Mapping[str, tuple[int, int]]  # by game: (low, high)
     pairs: int
     seed: int
-    anchor: str | None  # who is rated 0; None, or where it does not play: the weakest
+    anchor: str | None  # rated 0; None, or in a game without it: the weakest
 
     def to_json(self) -> dict[str, Any]:
-        """What the journal keeps."""
+        """The settings as JSON values, for the journal."""
         return {
             "format": FORMAT,
             "boardenvs": __version__,
@@ -74,10 +74,10 @@ class Settings:
 
 @dataclass(frozen=True)
 class Plan:
-    """Who plays each game, who cannot and why, and the pairings that this makes."""
+    """The games, the entrants that cannot play them and why, and all pairings."""
 
     games: Mapping[str, Game]  # by text
-    left_out: Mapping[str, Mapping[str, str]]  # reasons by game and label
+    left_out: Mapping[str, Mapping[str, str]]  # reasons, by game and label
     pairings: tuple[Pairing, ...]
 
 
@@ -92,12 +92,11 @@ def make_settings(
 ) -> Settings:
     """The settings of a tournament.
 
-    Entrants are texts ("alphabeta:depth=4"), or a mapping of labels to anything that
-    `boardenvs.agents.as_agent` takes. Games are texts as `boardenvs.games.parse` reads them, by
-    default all of `boardenvs.games.GAMES`. Each pairing plays `pairs` openings, twice each, of as
-    many random plies as the game says, or as `opening_plies` (low, high) says for every game. The
-    anchor is "random" where it takes part and no other is given. ValueError where there is no
-    tournament in this, or the anchor takes no part.
+    `entrants` are texts ("alphabeta:depth=4"), or a mapping of labels to anything that
+    `boardenvs.agents.as_agent` takes; `games_played` are texts for `boardenvs.games.parse`, by
+    default all games. Each pairing plays `pairs` openings, twice each, of `opening_plies` (low,
+    high) random plies, by default the game's own. The anchor is by default "random" if it takes
+    part. ValueError for fewer than two entrants, a wrong value, or an anchor that takes no part.
     """
     sources = entrants if isinstance(entrants, Mapping) else {}
     labels = list(entrants)
@@ -131,7 +130,7 @@ def make_settings(
 
 
 class _Kept(BaseModel):
-    """What `Settings.to_json` wrote, out of a file."""
+    """The settings of a journal."""
 
     model_config = ConfigDict(strict=True)
 
@@ -144,9 +143,7 @@ class _Kept(BaseModel):
 
 
 def check_kept(values: Mapping[str, Any]) -> None:
-    """ValueError where these are no settings as `Settings.to_json` writes them, or those of another
-    version of the program.
-    """
+    """ValueError if these are not settings that `Settings.to_json` wrote in this format."""
     found = values.get("format")
     if found != FORMAT:
         raise ValueError(
@@ -160,10 +157,10 @@ def check_kept(values: Mapping[str, Any]) -> None:
 def resumed_settings(
     before: Mapping[str, Any], given: Mapping[str, Any], *, trust: bool = False
 ) -> Settings:
-    """A journal's settings, with what is `given` of them instead.
+    """A journal's settings, changed to the `given` ones.
 
-    ValueError as in `check_kept` and, without `trust`, where players or games of the journal would
-    have code imported: whoever wrote the journal chose it.
+    ValueError as in `check_kept` and, without `trust`, if players or games of the journal would
+    import code, which the journal's writer has chosen.
     """
     check_kept(before)
     drawn = before["opening_plies"]
@@ -186,16 +183,16 @@ def resumed_settings(
 
 
 def code_named(entrants: Iterable[str], games_played: Iterable[str]) -> list[str]:
-    """The texts among these that have code imported: "python:..." and "MODULE:NAME"."""
+    """The texts that import code: "python:..." and "MODULE:NAME"."""
     players = [text for text in entrants if runs_code(text)]
     return players + [text for text in games_played if games.imports_code(text)]
 
 
 def make_plan(settings: Settings) -> Plan:
-    """Every pairing once in each game; the labels' order decides who is first in a pairing.
+    """Every pairing once in each game, with labels in alphabetical order.
 
-    ValueError where an entrant cannot be made, where an entrant or a game cannot be sent to another
-    process, where no game lasts as long as an opening, or where nobody can meet.
+    ValueError for an entrant that cannot be made, an entrant or a game that cannot be sent to
+    another process, openings longer than any game, or no two entrants that can meet.
     """
     made = {text: games.parse(text) for text in settings.opening_plies}
     for text, game in made.items():
@@ -210,7 +207,7 @@ def make_plan(settings: Settings) -> Plan:
     pairings = []
     for text, game in made.items():
         plies = settings.opening_plies[text]
-        # Wrong plies are found now, and solved games are solved once for all.
+        # Find wrong plies now, and solve solved games once for all processes.
         distinct_openings(game, 1, plies, np.random.default_rng(0), same_winner)
         for label, agent in agents.items():
             try:
@@ -231,7 +228,7 @@ def make_plan(settings: Settings) -> Plan:
 
 
 def _seed_of(seed: int, *key: str) -> int:
-    """A pairing's seed: by the tournament's, and by nothing else that is played."""
+    """A pairing's seed: from the tournament's seed and the pairing alone."""
     text = "\n".join((str(seed), *key))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
 
