@@ -6,9 +6,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import random
-import re
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -22,7 +19,6 @@ from boardenvs.engines.protocol import Ended
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
-from boardenvs.games import parse
 
 # A script's reaction to a line: bytes that it writes, and seconds that pass.
 Doing = Iterable[bytes | float]
@@ -190,9 +186,6 @@ FAULTS: dict[str, Fault] = {
     "ends in the other's words": _in_place(b"=9999999 d3\n\n=== \npong 77\n", 1e9),
 }
 
-# Of lines so short that they count for more than their bytes; slower to read than all others.
-SHORT_LINES = _flood(b"\n" * 9999)
-
 # Unusual, but correct.
 HABITS: dict[str, Fault] = {
     "ends lines as Windows does": lambda honestly: (x.replace(b"\n", b"\r\n") for x in honestly),
@@ -219,124 +212,12 @@ def faulty(script: Script, fault: Fault, when: int, asked: Callable[[str], bool]
     return answer
 
 
-@dataclass
-class Composed:
-    """A faulty engine derived from a seed: its protocol and game, when and after which lines it
-    fails, once or from then on, in its first process or in all, and up to three changes of its
-    output.
-    """
-
-    seed: int
-
-    def __post_init__(self) -> None:
-        rng = self._rng = random.Random(self.seed)
-        self.protocol = rng.choice(("gtp", "nboard"))
-        self.name = (
-            "othello" if self.protocol == "nboard" else rng.choice(("othello", "wolf_and_sheep"))
-        )
-        self.told = rng.random() < 0.8  # whether the protocol is given, or must be found out
-        self.always_faulty = rng.random() < 0.2  # every process, not only the first
-        self._from_then_on = rng.random() < 0.3
-        self._asked = rng.choice((is_question, is_question, lambda line: True))
-        self._when = rng.choice((0, 0, 1, 1, 2, 3, 5, 8))
-        self._changes = [rng.choice(_CHANGES) for _ in range(rng.choice((1, 1, 2, 3)))]
-
-    def script(self, number: int) -> Script:
-        """The script of the nth process."""
-        honestly, times = honest(parse(self.name), self.protocol), itertools.count()
-
-        def answer(line: str) -> Doing:
-            if not self._asked(line) or (number and not self.always_faulty):
-                return honestly(line)
-            time = next(times)
-            if time != self._when and not (self._from_then_on and time > self._when):
-                return honestly(line)
-            doing: list[bytes | float] = list(honestly(line))
-            for change in self._changes:
-                doing = change(self._rng, doing)
-            return doing
-
-        return answer
-
-
-Change = Callable[[random.Random, list[bytes | float]], list[bytes | float]]
-
-
-def _with(*inserted: bytes | float) -> Change:
-    """Insert one of these somewhere."""
-
-    def change(rng: random.Random, doing: list[bytes | float]) -> list[bytes | float]:
-        place = rng.randint(0, len(doing))
-        return [*doing[:place], rng.choice(inserted), *doing[place:]]
-
-    return change
-
-
-def _to_one(edit: Callable[[random.Random, bytes], list[bytes]]) -> Change:
-    """Replace one of the outputs."""
-
-    def change(rng: random.Random, doing: list[bytes | float]) -> list[bytes | float]:
-        places = [place for place, said in enumerate(doing) if isinstance(said, bytes)]
-        if not places:
-            return doing
-        place = rng.choice(places)
-        said = doing[place]
-        assert isinstance(said, bytes)
-        return [*doing[:place], *edit(rng, said), *doing[place + 1 :]]
-
-    return change
-
-
-def _scattered(rng: random.Random, said: bytes) -> list[bytes]:
-    places = rng.sample(range(len(said)), min(len(said), rng.choice((1, 3, 20))))
-    return [bytes(rng.randrange(256) if i in places else b for i, b in enumerate(said))]
-
-
-def _changed_ply(rng: random.Random, said: bytes) -> list[bytes]:
-    other = rng.choice((b"a1", b"h8", b"a1-b2", b"z9", b"pass", b"0", b"", b"--", b"d3 d4"))
-    return [re.sub(rb"\b[a-hA-H][1-8](-[a-h][1-8])?\b", other, said)]
-
-
-def _in_part(rng: random.Random, said: bytes) -> list[bytes]:
-    start, end = sorted((rng.randint(0, len(said)), rng.randint(0, len(said))))
-    return [said[start:end]]
-
-
-_CHANGES: tuple[Change, ...] = (
-    _with(0.5, 9.0, 70.0, 1e9),
-    _with(END),
-    _with(b"\n", b"\r", b"?\n", b"=\n\n", b"\x00", b"\x1b[2J\n", b"\xff\xfe\n", b"x" * 70_000),
-    _with(b"=1\n\n", b"=99 d3\n\n", b"?2 no\n\n", b"pong 1\n", b"pong 2\n", b"=== D3\n", b"===\n"),
-    _to_one(_scattered),
-    _to_one(_changed_ply),
-    _to_one(_in_part),
-    _to_one(lambda rng, said: []),
-    _to_one(lambda rng, said: [said] * rng.choice((2, 3, 30))),
-    _to_one(lambda rng, said: [bytes([b]) for b in said[:999]]),
-    lambda rng, doing: doing[: rng.randint(0, len(doing))],
-    lambda rng, doing: [*doing, *[b"x" * 65536] * 80],
-)
-
-
-def on_another_board(script: Script) -> Script:
-    """Secretly ignore the last move."""
+def refusing(script: Script, move: str) -> Script:
+    """In GTP, refuse a move that was played."""
 
     def answer(line: str) -> Doing:
-        words = line.split()
-        if "play" in words[:2]:
-            return (f"={words[0]}\n\n".encode(),)
-        return script(re.sub(r"[BW]\[..\];\)$", ";)", line))
-
-    return answer
-
-
-def refusing(script: Script, move: str = "") -> Script:
-    """In GTP, refuse a move that was played; by default any move."""
-
-    def answer(line: str) -> Doing:
-        said = list(script(line))
-        words = line.split()
-        refused = "play" in words[:2] and move in (words[-1], "")
+        said, words = list(script(line)), line.split()
+        refused = "play" in words[:2] and move == words[-1]
         return (f"?{words[0]} illegal move\n\n".encode(),) if refused else said
 
     return answer
@@ -365,22 +246,3 @@ class Held:
             return not os.read(self._reading, 1)
         except BlockingIOError:
             return False
-
-
-def run_composed(seed: int) -> None:
-    """Run the faulty engine of this seed on standard input and output."""
-    script = Composed(seed).script(0)
-    for line in sys.stdin:
-        for doing in script(line.rstrip("\n")):
-            if doing == END:
-                return
-            if isinstance(doing, bytes):
-                sys.stdout.buffer.write(doing)
-                sys.stdout.buffer.flush()
-            else:
-                time.sleep(min(doing, 1000.0))
-
-
-if __name__ == "__main__":
-    open_while_it_runs = os.open(sys.argv[2], os.O_WRONLY)
-    run_composed(int(sys.argv[1]))

@@ -49,8 +49,8 @@ def breakthrough(monkeypatch):
 
 
 def followed(translation, actions):
-    """OpenSpiel's state after these of our actions, each ply of which was held against it; how
-    often a side had to pass. OpenSpiel may end Lines of Action by rules of its own.
+    """OpenSpiel's state after these of our actions, compared at each ply, and how often a
+    side had to pass. OpenSpiel may end Lines of Action by rules of its own.
     """
     position, state, passes = translation.ours.start(), translation.theirs.new_initial_state(), 0
     for action in actions:

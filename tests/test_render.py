@@ -1,4 +1,4 @@
-"""Pictures show what is on the board in the right place and in every format; pictures of games
+"""Pictures show the pieces in the right place and in every format; pictures of games
 contain the pictures of their positions.
 """
 
@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable
-from itertools import pairwise
 from xml.etree.ElementTree import Element, fromstring
 
 import numpy as np
@@ -19,8 +18,6 @@ from boardenvs import games, render
 from boardenvs.board.bitboard import parse_square
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
-from boardenvs.records import Record
-from boardenvs.records.record import names
 
 SVG = "{http://www.w3.org/2000/svg}"
 # Corners, edges and inner squares, none of them mirror images of each other.
@@ -107,9 +104,6 @@ def test_othello_is_seen_as_its_players_know_it() -> None:
         "white": [(3, 3), (4, 4)],
         "red": [],
     }
-    texts = [text for text in fromstring(svg).iter(f"{SVG}text") if (text.text or "").isdecimal()]
-    down = sorted(texts, key=lambda text: float(text.attrib["y"]))
-    assert [text.text for text in down] == list("12345678")
     assert render.to_rgb(OTHELLO, OTHELLO.start(), caption=False, unit=20).shape == (180, 180, 3)
 
 
@@ -133,22 +127,11 @@ def test_svg_refers_only_to_what_it_defines(game: Game) -> None:
     assert set(re.findall(r'(?:href="|url\()#(\w+)', svg)) == ids
 
 
-def test_colours_are_wanted_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = OTHELLO, OTHELLO.start()
-    coloured, plain = (render.to_ansi(*shown, colour=colour) for colour in (True, False))
-    assert plain == re.sub(r"\x1b\[[\d;]*m", "", coloured) != coloured
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    assert render.to_ansi(*shown) == coloured
-    for value, wanted in (("", coloured), ("1", plain)):
-        monkeypatch.setenv("NO_COLOR", value)
-        assert render.to_ansi(*shown) == wanted
-
-
 # ---- whole games --------------------------------------------------------------------------------
 
 
 def contents(uses: Iterable[Element]) -> list[list[tuple[object, ...]]]:
-    """What is placed on each board, relative to the board's corner."""
+    """The things on each board, relative to the board's corner."""
     boards: list[list[tuple[object, ...]]] = []
     left = top = 0.0
     for use in uses:
@@ -175,21 +158,6 @@ def alone(
         )[0]
         for before, action, after in plies
     ]
-
-
-def test_a_sheet_shows_every_position_below_its_action(game: Game) -> None:
-    positions, actions = random_line(game, 0, PLIES)
-    sheet = fromstring(render.to_svg_sheet(game, positions, actions, columns=3, rule_sheet=True))
-    uses = list(sheet.iter(f"{SVG}use"))
-    assert contents(uses) == alone(game, positions, actions, rule_sheet=True)
-    corners = [place(use) for use in uses if use.get("class") == "board"]
-    columns, rows = (sorted(set(places)) for places in zip(*corners, strict=True))
-    assert corners == [(columns[i % 3], rows[i // 3]) for i in range(PLIES + 1)]
-    assert all(b - a > 9 for places in (columns, rows) for a, b in pairwise(places))
-    texts = {f"#{g.get('id')}": t.text for g in sheet.iter(f"{SVG}g") for t in g.iter(f"{SVG}text")}
-    labels = [texts[use.attrib["href"]] for use in uses if use.get("class") == "label"]
-    named = enumerate(names(Record(game, tuple(actions))), start=1)
-    assert labels == ["start", *(f"{ply}. {name}" for ply, name in named)]
 
 
 def test_an_animation_shows_one_position_at_a_time(game: Game) -> None:

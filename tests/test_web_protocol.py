@@ -1,4 +1,4 @@
-"""What the server of the page answers: games, lines, agents, records, trainings."""
+"""The answers of the page's server: games, lines, agents, records, trainings."""
 
 import gzip
 import json
@@ -11,8 +11,6 @@ from variants import make, random_record
 from web_server import line
 
 from boardenvs import games, records
-from boardenvs.agents import make_agent
-from boardenvs.agents.analyse import analyse
 from boardenvs.agents.levels import read_levels
 from boardenvs.agents.trained import FOLDER as TRAINED
 from boardenvs.board.bitboard import from_squares
@@ -95,14 +93,6 @@ def test_opponents_are_those_that_can_play(page, game_id):
         assert (error is None) == solved or one["agent"] != "perfect"
 
 
-def test_an_agent_that_searches_thinks_as_long_as_it_is_given(page):
-    question = {"line": line("othello"), "agent": "mcts:rollouts=8", "seed": 1}
-    began = time.monotonic()
-    page.ask("move", **question, seconds=1)
-    assert time.monotonic() - began > 1
-    assert "seconds" in page.ask("move", **question, seconds=0)["error"]
-
-
 def test_explanations_get_better_and_can_be_stopped(page):
     question = {"line": line("othello"), "agent": "mcts:rollouts=8", "seconds": 60}
     number = page.send("explain", **question)
@@ -116,16 +106,6 @@ def test_explanations_get_better_and_can_be_stopped(page):
     assert last["stopped"]  # which one that ends with its time is not
 
 
-def test_a_whole_game_is_reviewed(page):
-    record = random_record(make("wolf_and_sheep"))
-    answers = page.hear(page.send("review", line=told(record), agent="greedy"))
-    found = [
-        (answer["ply"], answer["explanation"]["moves"]) for answer in answers if "ply" in answer
-    ]
-    analyses = [analyse(position, make_agent("greedy")) for position in replay(record)[:-1]]
-    assert found == list(enumerate(analysis.to_json()["moves"] for analysis in analyses))
-
-
 # ---- files ---------------------------------------------------------------------------------------
 
 
@@ -135,9 +115,6 @@ def test_records_are_opened(server, tmp_path, suffix):
     path = tmp_path / f"games{suffix}"
     records.save(path, kept)
     content = path.read_bytes()
-    if suffix == ".jsonl.gz":  # of many members, as `cat` makes it of many files
-        lines = gzip.decompress(content).splitlines(keepends=True)
-        content = b"".join(gzip.compress(line, mtime=0) for line in lines)
     found = server.client.post(f"/records?name={path.name}", content=content).json()["games"]
     assert [game["moves"].split() for game in found] == [names(record) for record in kept]
     assert [game["goals"] for game in found] == [list(record.goal) for record in kept]
@@ -149,10 +126,9 @@ LINE = json.dumps({"version": 1, "game": "othello", "actions": ""}).encode() + b
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("games.jsonl.gz", gzip.compress(LINE * 99, mtime=0)[:-20], "the file is damaged"),
-        ("games.jsonl.gz", gzip.compress(b"\0" * (64 << 20), mtime=0), "32 MiB"),
+        ("games.jsonl.gz", gzip.compress(LINE * 99, mtime=0)[:-20], "damaged"),
+        ("games.jsonl.gz", gzip.compress(b"\0" * (64 << 20), mtime=0), "line 1, has more than"),
         ("games.jsonl", LINE + b"nonsense", "games.jsonl, line 2: this is not JSON"),
-        ("games.jsonl", LINE * 20_001, "at most 20,000 are shown"),
         ("games.txt", b"f5" * 2_001, "2,001 plies"),
     ],
 )
@@ -161,15 +137,6 @@ def test_a_file_that_cannot_be_shown_is_said(server, name, content, message):
     assert answer.status_code == 400
     assert message in answer.json()["error"]
     assert "/tmp" not in answer.json()["error"]
-
-
-def test_a_file_whose_answer_is_long_is_shown_by_the_same_process(server):
-    """As JSON writes it in ASCII the answer would be three times the file."""
-    info = {"é": "é" * 250_000}
-    record = json.dumps({**json.loads(LINE), "info": info}, ensure_ascii=False).encode() + b"\n"
-    answer = server.client.post("/records?name=games.jsonl", content=record * 45)
-    assert answer.status_code == 200
-    assert answer.json()["games"][44]["info"] == info
 
 
 def saved(server, moves, format="jsonl", **told):
@@ -183,13 +150,11 @@ WHOLE = random_record(OTHELLO)
 @pytest.mark.parametrize(
     ("moves", "told", "goal", "info"),
     [
-        (names(WHOLE), {"resigned": 0}, WHOLE.goal, {}),  # nobody resigns what is over
+        (names(WHOLE), {"resigned": 0}, WHOLE.goal, {}),  # a finished game cannot be resigned
         (["e3"], {"resigned": 0}, (0, 100), {"resigned": "black"}),
         (["e3"], {"goals": [100, 0], "info": {"x": 1}}, (100, 0), {"x": 1}),
         (names(WHOLE), {"format": "wthor"}, None, None),
-        (names(WHOLE), {"format": "moves"}, None, None),
     ],
-    ids=["over", "resigned", "told", "wthor", "moves"],
 )
 def test_a_game_is_saved(server, tmp_path, moves, told, goal, info):
     players = "human", "trained"
@@ -198,22 +163,6 @@ def test_a_game_is_saved(server, tmp_path, moves, told, goal, info):
     assert names(found) == moves
     if info is not None:
         assert (found.players, found.goal, found.info) == (players, goal, info)
-
-
-@pytest.mark.parametrize(
-    ("told", "message"),
-    [
-        ({"goals": [100, 101]}, "goals.1 is 101"),
-        ({"goals": [0]}, "goals.1 is missing"),
-        ({"format": "exe"}, "format is 'exe'"),
-        ({"format": "wthor"}, "cut off"),
-        ({"moves": ["a1"]}, "a1"),
-    ],
-)
-def test_what_cannot_be_saved_is_said(server, told, message):
-    answer = saved(server, **{"moves": ["e3"], **told})
-    assert answer.status_code == 400
-    assert message in answer.json()["error"]
 
 
 # ---- trainings and tournaments -------------------------------------------------------------------
@@ -232,7 +181,12 @@ def test_runs_are_listed_with_reports_and_policies(server, page, folder):
     old = make_run(folder, "arena", journal_jsonl="{}\n", report_html="<script>1</script>")
     for path in (old, *old.iterdir()):
         os.utime(path, (1, 1))
+    scores = "steps,evaluation/worst,evaluation/random\n0,0,.5\n9,0,1\n"
+    (run / "evaluations.csv").write_text(scores)
     training, arena = page.ask("runs")["runs"]
+    assert training["curve"] == {"random": [[0, 0.5], [9, 1]]}
+    (run / "evaluations.csv").write_text("steps,evaluation/random\n0,x\n")
+    assert page.ask("runs")["runs"][0]["curve"] == {}
     assert training["age"] <= time.time() - began + 1
     assert (training["kind"], training["report"], training["policy"]) == ("training", False, None)
     assert training["game"] == "lines_of_action:rules=described"
@@ -241,36 +195,11 @@ def test_runs_are_listed_with_reports_and_policies(server, page, folder):
     policy = page.ask("runs")["runs"][0]["policy"]
     answer = page.ask("move", line=line("othello"), agent=policy, seed=0)
     assert answer["position"]["ply"] == 1
-    shutil.copy(TRAINED / "wolf_and_sheep.npz", run / "policy.npz")
-    answer = page.ask("move", line=line("othello"), agent=policy, seed=0)
-    assert "wolf_and_sheep" in answer["error"]  # the latest is what plays
     report = server.client.get("/runs/arena/report.html")
     assert report.text == "<script>1</script>"
     # It gets no further than its own page.
     assert report.headers["content-security-policy"].startswith("sandbox allow-scripts;")
     assert server.client.get("/runs/training/report.html").status_code == 404
-
-
-def test_the_curve_of_a_training_is_that_of_its_evaluations(page, folder):
-    def curve_of(text):
-        (run / "evaluations.csv").write_bytes(text)
-        return {run["name"]: run for run in page.ask("runs")["runs"]}["curved"]["curve"]
-
-    run = make_run(folder, "curved", config_yaml="game: othello\n")
-    names = b'steps,evaluation/worst,evaluation/random,"evaluation/mcts:a=1,b=2",exam/kept\n'
-    curve = {"random": [[0, 0.5], [9, 1]], "mcts:a=1,b=2": [[0, 0.25], [9, 0.75]]}
-    assert curve_of(names + b"0,0,.5,.25,.1\n9,0,1,.75,.1\n") == curve
-    broken = (
-        b"",
-        b"\xff\0",
-        names,
-        names + b"0\n",
-        names + b"0,0,x,y,z\n",
-        names + b"nan,0,1,2,3\n",
-    )
-    assert [curve_of(text) for text in broken] == [{}] * len(broken)
-    long = curve_of(names + b"".join(b"%d,0,.5,.5,0\n" % steps for steps in range(5_000)))
-    assert (long["random"][0], len(long["random"]) <= 200) == ([0, 0.5], True)
 
 
 def test_no_link_in_a_run_is_followed(server, page, folder, tmp_path):
@@ -285,11 +214,3 @@ def test_no_link_in_a_run_is_followed(server, page, folder, tmp_path):
     assert [runs["inside"][key] for key in ("report", "policy", "curve")] == [False, None, {}]
     for name in ("linked", "inside"):
         assert server.client.get(f"/runs/{name}/report.html").status_code == 404
-
-
-def test_settings_that_stand_for_billions_of_values_are_not_written_out(page, folder):
-    doubled = [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]
-    text = "\n".join(["a0: &a0 [x, x]", *doubled, "game: *a11", "rules: {x: *a11}"])
-    make_run(folder, "bomb", config_yaml=text)
-    runs = {run["name"]: run for run in page.ask("runs")["runs"]}
-    assert runs["bomb"]["game"] is None

@@ -1,6 +1,5 @@
-"""What must not move the server of the page: other users and sites, wrong messages, code."""
+"""The page's server refuses other users and sites, wrong messages, and code."""
 
-import asyncio
 import contextlib
 import json
 import re
@@ -12,20 +11,18 @@ from pathlib import Path
 
 import httpx
 import pytest
-from fuzzing import mutated, mutated_values
+from fuzzing import mutated_values
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from web_server import PATIENCE, line, served
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from boardenvs.utils.cache import private_folder
-from boardenvs.web.connection import Connection, Options
 from boardenvs.web.guard import address_in_file, kept_token
 
 THINK = {"line": line("othello"), "agent": "alphabeta:depth=30", "seed": 0}  # for long
 MOVES = ("e3", "f3", "c5")
 MARK = "imported_by_the_page"
-LEFT = {"type": "websocket.disconnect"}
 
 
 def connected(server):
@@ -40,7 +37,7 @@ def head(server, request, *more, host=None):
 
 
 def get(server, path, **more):
-    """What is answered."""
+    """The answer."""
     with connected(server) as sent:
         sent.sendall(head(server, f"GET {path}", **more))
         return sent.makefile("rb").read()
@@ -73,18 +70,13 @@ def test_the_token_is_kept_where_this_user_alone_can_read(tmp_path, monkeypatch)
         return stat.S_IMODE(path.stat().st_mode)
 
     monkeypatch.setenv("BOARDENVS_CACHE", str(tmp_path))
-    token, file, other = kept_token(), tmp_path / "web_token", tmp_path / "other"
+    token, file = kept_token(), tmp_path / "web_token"
     assert mode(file) == 0o600
     assert kept_token() == token
     file.chmod(0o644)  # others may have read it
     assert kept_token() != token
     assert mode(file) == 0o600
-    other.write_text("x" * 40)
-    other.chmod(0o600)
-    file.unlink()
-    file.symlink_to(other)
-    assert kept_token() != "x" * 40
-    # What a browser is started with, everybody can see.
+    # The command line of a browser is visible to everybody.
     address = address_in_file(f"http://127.0.0.1:1/?token={token}")
     assert token not in address
     opened = Path(address.removeprefix("file://"))
@@ -93,8 +85,7 @@ def test_the_token_is_kept_where_this_user_alone_can_read(tmp_path, monkeypatch)
     assert opened.is_relative_to(private_folder())
 
 
-OTHERS = ["http://evil.example", "http://127.0.0.1:1", "null", "http://127.0.0.1.evil.example",
-          "http://[", None]  # fmt: skip
+OTHERS = ["http://evil.example", "http://127.0.0.1:1", "null", "http://[", None]
 
 
 @pytest.mark.parametrize("origin", OTHERS)
@@ -102,25 +93,13 @@ def test_pages_of_other_sites_are_refused_though_they_bear_the_token(server, ori
     with pytest.raises(InvalidStatus, match="403"), server.page(origin=origin):
         pass
     heads = server.cookie | ({} if origin is None else {"Origin": origin})
-    for path in ("/save", "/records"):
-        answer = httpx.post(server.origin + path, content="{}", headers=heads)
-        assert answer.status_code == 403
+    assert httpx.post(server.origin + "/save", content="{}", headers=heads).status_code == 403
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:80", "", "[", "10.0.0.1"])
 def test_other_names_of_this_machine_are_refused(server, host):
     """As a page has them that has had its own name point here (DNS rebinding)."""
     assert b"not to this name" in get(server, "/", host=host)
-
-
-PATHS = ["/../pyproject.toml", "/%2e%2e/server.py", "/..%2fserver.py", "//etc/passwd",
-         "/runs/../../etc/passwd", "/runs/%2e%2e/report.html", "/runs/x/config.yaml",
-         "/runs/..%2fx/report.html"]  # fmt: skip
-
-
-@pytest.mark.parametrize("path", PATHS)
-def test_only_the_files_of_the_page_are_served(server, path):
-    assert b" 404 " in get(server, path).splitlines()[0]
 
 
 # ---- code ----------------------------------------------------------------------------------------
@@ -139,15 +118,11 @@ def questions(game="othello", agent="random"):
     ]
 
 
-@pytest.mark.parametrize("agent", ["python:os:getcwd", f"python:{MARK}:x"])
-def test_agents_that_are_code_cannot_be_named(page, agent):
-    for question in questions(agent=agent)[3:]:
-        assert "may not name" in page.ask(**question)["error"]
-
-
-@pytest.mark.parametrize("game", ["os:getcwd", "subprocess:run:ls", "numpy:array", f"{MARK}:Game"])
+@pytest.mark.parametrize("game", ["os:getcwd", f"{MARK}:Game"])
 def test_games_that_are_code_cannot_be_named(server, page, game):
     for question in questions(game):
+        assert "may not name" in page.ask(**question)["error"]
+    for question in questions(agent=f"python:{game}")[3:]:
         assert "may not name" in page.ask(**question)["error"]
     record = json.dumps({"version": 1, "game": game, "actions": ""})
     for path, content in (
@@ -182,21 +157,16 @@ LIMITS = """
 import sys
 from boardenvs.web import server
 server.MOST_PROCESSES = 2
-server.MOST_SOCKETS, server.ASKING_SECONDS, server.UPLOAD_SECONDS = 8, float(sys.argv[1]), 1.0
+server.MOST_SOCKETS, server.ASKING_SECONDS = 8, 3.0
 from boardenvs.cli import main
 sys.argv[1:] = ["web", "--no-browser", "--port", "0"]
 main()
 """
 
 
-def little(asking_seconds):
-    """A server that bears little."""
-    return served(command=[sys.executable, "-c", LIMITS, str(asking_seconds)])
-
-
 @pytest.fixture(scope="module")
 def limited():
-    with little(asking_seconds=3) as server:
+    with served(command=[sys.executable, "-c", LIMITS]) as server:
         yield server
 
 
@@ -226,50 +196,11 @@ def test_sizes_are_bounded(server, limited):
             page.socket.recv(timeout=PATIENCE)
 
 
-class Deaf:
-    """The socket of a page that asks to stop, again and again, and never hears an answer."""
-
-    asked = 0
-
-    async def accept(self):
-        pass
-
-    async def receive(self):
-        self.asked += 1
-        text = json.dumps({"id": self.asked, "do": "stop", "job": 0})
-        return {"type": "websocket.receive", "text": text} if self.asked < 1000 else LEFT
-
-    async def send_text(self, text):
-        if "hello" not in text:
-            await asyncio.Event().wait()
-
-
-def test_pages_that_hear_nothing_are_not_listened_to():
-    page = Deaf()
-    with pytest.raises(TimeoutError):
-        asyncio.run(asyncio.wait_for(Connection(page, Options(), None).serve(), 1))
-    assert page.asked < 10
-
-
-def test_sockets_beyond_a_number_are_closed_at_once():
-    with contextlib.ExitStack() as kept:
-        server = kept.enter_context(little(asking_seconds=3600))
-        idle = [kept.enter_context(connected(server)) for _ in range(12)]
-        assert closed(idle[-1])
-        idle[1].setblocking(False)
-        with pytest.raises(BlockingIOError):
-            idle[1].recv(1)
-
-
-def test_sockets_that_ask_for_nothing_and_uploads_that_do_not_end_are_closed(limited):
+def test_sockets_that_ask_for_nothing_are_closed(limited):
     with contextlib.ExitStack() as kept:
         idle = [kept.enter_context(connected(limited)) for _ in range(2)]
         idle[0].sendall(b"GET / HTTP/1.1\r\nHost: ")
         assert all(closed(one) for one in idle)
-        uploads = [kept.enter_context(connected(limited)) for _ in range(6)]
-        for one in uploads:
-            one.sendall(head(limited, "POST /records", "Content-Length: 99"))
-        assert b"it has not come in" in uploads[-1].makefile("rb").read()
         with limited.page() as page:
             time.sleep(3.2)  # a page that has been open for longer stays
             assert page.ask("line", line=line("othello"))["positions"]
@@ -294,21 +225,3 @@ def test_wrong_messages_leave_every_game_intact(page, content, text):
     page.socket.send(text or json.dumps(message))
     answer = page.ask("line", line=line("othello", *MOVES))
     assert len(answer["positions"]) == len(MOVES) + 1
-
-
-REQUESTS = ["GET /", "POST /save", "POST /records", "GET /connect", "GET /runs/a/b", "PUT /%00",
-            "OPTIONS *", "\x00 /", f"GET {'/x' * 2_000}"]  # fmt: skip
-HEADS = ["Content-Length: -1", "Content-Length: 99999999999", "Transfer-Encoding: chunked",
-         "Upgrade: websocket", ": x", f"X: {'y' * 9_000}"]  # fmt: skip
-
-
-@settings(max_examples=25)
-@given(data=st.data())
-def test_wrong_requests_leave_the_server_serving(server, page, data):
-    request, more = data.draw(st.sampled_from(REQUESTS)), st.sampled_from(HEADS)
-    start = head(server, request, *data.draw(st.lists(more, max_size=3)))
-    body = data.draw(st.sampled_from([b"", b"{}", b"\x00" * 100, b"{" * 500, b"zz\r\n"]))
-    with connected(server) as sent:
-        sent.sendall(data.draw(mutated(st.just(start + body))))
-    assert server.client.get("/main.js").status_code == 200
-    assert len(page.ask("line", line=line("othello", *MOVES))["positions"]) == len(MOVES) + 1

@@ -1,4 +1,4 @@
-"""The page in headless Chromium: what a person does there, in steps that wait for what they see."""
+"""The page in headless Chromium: a user's actions, which wait for their effects."""
 
 import contextlib
 import importlib.util
@@ -35,19 +35,19 @@ def chromium():
 
 
 def shown(selector):
-    """The text of what is found so."""
+    """The text of the element."""
     return property(lambda tab: tab.find(selector).inner_text())
 
 
 class Tab:
-    """One tab of a browser, and what went wrong in it."""
+    """A tab of a browser, and its errors."""
 
     def __init__(self, browser, server, **options):
         self.context = browser.new_context(viewport={"width": 1280, "height": 900}, **options)
         self.page = self.context.new_page()
         self.page.set_default_timeout(1000 * PATIENCE)
         self.page.on("dialog", lambda dialog: dialog.accept())
-        # Agents get their seeds from this, and games are the same each time.
+        # Agents get their seeds from this, so games are the same each time.
         self.page.add_init_script("Math.random = () => 0.5")
         self.faults = []
         self.server = server
@@ -74,7 +74,7 @@ class Tab:
         self.context.close()
         assert not self.faults, self.faults
 
-    # ---- what is there to see
+    # ---- contents
 
     caption, note = shown(".caption"), shown(".note")
     problem, current = shown(".status > .problem"), shown(".movelist [aria-current]")
@@ -86,8 +86,8 @@ class Tab:
     def find(self, selector):
         return self.page.locator(selector)
 
-    def field(self, label):
-        return self.page.get_by_label(label)
+    def field(self, label, **options):
+        return self.page.get_by_label(label, **options)
 
     def text(self, text):
         return self.page.get_by_text(text)
@@ -104,7 +104,7 @@ class Tab:
     def view(self, name):
         self.button(name, self.page.get_by_role("navigation")).click()
 
-    # ---- what is done
+    # ---- actions
 
     def opened(self, summary):
         """Have the part of the page with this summary open."""

@@ -62,7 +62,7 @@ def served(*options, **more):
 
 
 class Page:
-    """What a page says and hears."""
+    """A connected page."""
 
     def __init__(self, socket):
         self.socket = socket

@@ -1,8 +1,9 @@
 """Programs as players, and players as programs, over protocols that game programs speak.
 
 `EngineAgent` makes a player of a program: "engine:gtp-rhino". `serve` answers as such a program:
-`boardenvs engine othello alphabeta:depth=4`. `protocol` says what is exchanged, `gtp` and `nboard`
-in which format; `transport` carries bytes, `channel` limits them, and `process` starts a program.
+`boardenvs engine othello alphabeta:depth=4`. `protocol` has both sides of a conversation, `gtp`
+and `nboard` its formats; `transport` carries bytes, `channel` limits them, `process` starts a
+program.
 """
 
 from boardenvs.engines.channel import EngineError, EngineLateError

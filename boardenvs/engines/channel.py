@@ -18,7 +18,7 @@ _TICK = 0.1  # seconds between two looks at its CPU time
 
 
 class EngineError(Exception):
-    """What an engine did wrong. It must be started again before the next question."""
+    """An engine's fault. It must be started again before the next question."""
 
 
 class EngineLateError(EngineError):
@@ -27,7 +27,7 @@ class EngineLateError(EngineError):
 
 @dataclass(frozen=True)
 class Limit:
-    """What an engine may take for one answer, in seconds."""
+    """The limits of one answer, in seconds."""
 
     wall: float
     cpu: float = inf

@@ -22,10 +22,10 @@ from boardenvs.engines.protocol import (
     Server,
     is_othello,
     name_of,
-    notation_of,
 )
 from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
+from boardenvs.games.notation import MoveNotation
 from boardenvs.utils.checks import quote
 from boardenvs.utils.version import __version__
 
@@ -42,7 +42,7 @@ _ANSWER = re.compile(r"([=?])([0-9]{1,9})\b")
 
 def colours(game: Game) -> tuple[str, str]:
     """Return the sides' names by role, which for some games are white and black."""
-    sides = notation_of(game).sides
+    sides = MoveNotation(game).sides
     return sides if sorted(sides) == sorted(COLOURS) else COLOURS
 
 
@@ -66,10 +66,7 @@ class Gtp(Protocol):
         return re.match(r"[=?]1\b", line) is not None
 
     def greet(self) -> None:
-        try:
-            self._commands = set(self._say("list_commands"))
-        except RefusedError:
-            self._commands = set()
+        self._commands = set(self._say("list_commands"))
 
     def begin(self, game: Game) -> None:
         wanted = name_of(game)
@@ -244,10 +241,8 @@ class GtpServer(Server):
         if first == second:
             return "0"
         winner = colours(self.game)[0 if first > second else 1]
-        points = 1
-        if self.game.margin_counts:
-            points = abs(position.own.bit_count() - position.opp.bit_count())
-        return f"{winner[0].upper()}+{points}"
+        black, white = position.points() if self.game.margin_counts else (1, 0)
+        return f"{winner[0].upper()}+{abs(black - white)}"
 
     def _turn(self, colour: str) -> None:
         """Pass for the other side if it must; ValueError if it is not this colour's turn."""

@@ -66,7 +66,7 @@ class NBoard(Protocol):
         )
         head = "GM[Othello]PC[boardenvs]PB[black]PW[white]RE[?]TI[0]TY[8]"
         self.channel.send([f"set game (;{head}BO[8 {squares_from_the_top(start)}]{moves};)"])
-        self._wait()  # what it says about the game before is no answer
+        self._wait()  # its output about the game before is no answer
         self.channel.send(["go"])
         while not (line := self.channel.line()).startswith("==="):
             pass
@@ -112,15 +112,11 @@ class NBoardServer(Server):
 
     def _read(self, game: str) -> None:
         board = _BOARD.search(game)
-        if board is None:
-            raise ValueError("the game has no board BO[8 ...] of 64 squares and who is to move")
-        *squares, to_move = list("".join(board[1].split()))
-        if len(squares) != 64 or to_move == "-":
-            raise ValueError("the board has not 64 squares and who is to move")
-        words = tuple(
-            sum(1 << turned(s) for s, disc in enumerate(squares) if disc == kind) for kind in _DISCS
-        )
-        self.start(self.game.position(words, _DISCS.index(to_move)))
+        text = "".join(board[1].split()) if board else ""
+        if board is None or len(text) != 65 or text[64] == "-":
+            raise ValueError("the game has no board BO[8 ...] of 64 squares and the side to move")
+        words = tuple(sum(1 << turned(s) for s in range(64) if text[s] == kind) for kind in _DISCS)
+        self.start(self.game.position(words, _DISCS.index(text[64])))
         for _, move in _MOVE.findall(game[board.end() - 1 :]):
             self._play(move)
 

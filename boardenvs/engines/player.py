@@ -26,9 +26,9 @@ class EngineAgent:
     command: the program and its arguments, quoted as in a shell, which is not used.
     protocol: "gtp" or "nboard"; by default the one that the program answers to first.
     depth: plies to search, if the protocol has a word for that.
-    move_time, game_time: seconds for a move, and for all its moves of a game; the program is told,
-    if the protocol has words for that. By default a minute for a move, which it is not told.
-    move_cpu, game_cpu: the same in CPU seconds of all its processes, on Linux; it is not told.
+    move_time, game_time: seconds for a move, and for all its moves of a game; the program hears
+    of them if the protocol has words for that. By default a minute for a move, without a word.
+    move_cpu, game_cpu: the same in CPU seconds of all its processes, on Linux, without a word.
 
     A program that is late, ends, or answers wrongly loses that game, and is started again for the
     next; `ForfeitError` says for which rows, and why. After being late three times in a row it is

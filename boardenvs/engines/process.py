@@ -13,11 +13,12 @@ from typing import NoReturn
 from boardenvs.engines.channel import Channel, EngineError, EngineLateError, Limit, escaped
 from boardenvs.engines.gtp import Gtp
 from boardenvs.engines.nboard import NBoard
-from boardenvs.engines.protocol import MoveQuery, Protocol, notation_of, plies_to
+from boardenvs.engines.protocol import MoveQuery, Protocol, plies_to
 from boardenvs.engines.transport import Transport
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.position import Position
+from boardenvs.games.notation import MoveNotation
 
 PROTOCOLS: dict[str, type[Protocol]] = {"gtp": Gtp, "nboard": NBoard}
 
@@ -25,7 +26,6 @@ MOVE = 60.0  # seconds for a move by default
 START = 60.0  # seconds until the first answer, and until it is ready for a game
 LAG = 1.0  # seconds that an engine may be late, for all that is beyond its control
 _MOST_LATE = 3  # times in a row
-_GAMES = 10_000  # whose times are remembered
 
 
 @dataclass
@@ -70,11 +70,8 @@ class EngineClock:
 
     def add(self, role: int, actions: Sequence[int], wall: float, cpu: float) -> None:
         """Note the seconds of a game, up to the move of this role after these actions."""
-        if self.game_time is None and self.game_cpu is None:
-            return
-        self._spent.setdefault((role, tuple(actions)), []).append((wall, cpu))
-        if len(self._spent) > _GAMES:
-            del self._spent[next(iter(self._spent))]
+        if self.game_time or self.game_cpu:
+            self._spent.setdefault((role, tuple(actions)), []).append((wall, cpu))
 
 
 def _or_inf(value: float | None) -> float:
@@ -113,9 +110,6 @@ class EngineProcess:
                 self._ready(game)
             except EngineError as error:
                 self._fail(error, ValueError)
-            except KeyboardInterrupt:
-                self.close()
-                raise
 
     def choose(self, position: Position, actions: Sequence[int]) -> int:
         """Return a legal action; the position is not over, and `actions` led there from the start,
@@ -201,7 +195,7 @@ class EngineProcess:
         answer = protocol.ask(MoveQuery(position, plies, self._depth, clock.move_time, left))
         wall, cpu = protocol.channel.spent()
         try:
-            action = notation_of(position.game).parse(answer, position)
+            action = MoveNotation(position.game).parse(answer, position)
         except IllegalActionError as error:
             raise EngineError(f"in {position.fen()!r} {escaped(str(error))}") from None
         clock.add(role, actions, spent[0] + wall, spent[1] + cpu)

@@ -1,4 +1,4 @@
-"""What engines and those who ask them say to each other, whatever the format."""
+"""The two sides of a conversation with an engine, independent of its format."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Protocol(ABC):
 
     @abstractmethod
     def greet(self) -> None:
-        """Read what is left of the answers to probes, and ask what the engine can do."""
+        """Read the remaining answers to probes, and ask for the engine's abilities."""
 
     @abstractmethod
     def begin(self, game: Game) -> None:
@@ -85,7 +85,7 @@ class Server(ABC):
         self.name = f"boardenvs {name}"
         self.is_lost = False  # whether the other side has another position, after an error
         self._choose = choose
-        self._notation = notation_of(game)
+        self._notation = MoveNotation(game)
         # Protocols repeat the whole game for each move.
         self._parse = lru_cache(maxsize=_REMEMBERED)(self._notation.parse)
         self.start()
@@ -137,18 +137,13 @@ class Server(ABC):
 def plies_to(position: Position, actions: Sequence[int]) -> tuple[NamedPly, ...] | None:
     """Return the plies of actions; None if they do not lead from the start to the position."""
     at, plies = position.game.start(), list[NamedPly]()
-    notation = notation_of(position.game)
+    notation = MoveNotation(position.game)
     for action in actions:
         if not at.is_legal(action):
             return None
         plies.append(NamedPly(at.to_move, notation.write(action, at)))
         at = at.step(action)
     return tuple(plies) if at == position else None
-
-
-def notation_of(game: Game) -> MoveNotation:
-    """Return the moves' notation between engines: that of the game's players."""
-    return MoveNotation(game)
 
 
 def name_of(game: Game) -> str:

@@ -36,7 +36,7 @@ class Transport(ABC):
 
     @abstractmethod
     def complaints(self) -> bytes:
-        """The end of what it wrote to standard error."""
+        """The last bytes of its standard error."""
 
     @abstractmethod
     def close(self, farewell: bytes = b"") -> None:
@@ -115,7 +115,7 @@ class ProcessTransport(Transport):
 
 
 def _read(stream: int) -> bytes | None:
-    """Return what can be read now; b"" at the end, None if there is nothing."""
+    """Return the bytes that are there; b"" at the end, None if there are none yet."""
     try:
         return os.read(stream, _CHUNK)
     except BlockingIOError:

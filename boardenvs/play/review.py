@@ -119,9 +119,9 @@ def review(
 ) -> Review:
     """Analyse every position of a game with an agent, by default the game's `default_analyst`.
 
-    A move's loss is its value less than that of the best move, both from the analysis of the
-    position before it, but never more than the analysis of the next position confirms, which looks
-    one ply further.
+    A move's loss is the best move's value minus its own, both from the analysis of the position
+    before it, but never more than the analysis of the next position confirms, which looks one ply
+    further.
 
     progress: called with the number of analysed positions and of all. ValueError if the agent
     cannot play the game, IllegalActionError if the record breaks the rules.

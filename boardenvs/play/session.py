@@ -20,7 +20,7 @@ from boardenvs.records.formats import format_of, load, save
 from boardenvs.records.record import Record, replay
 from boardenvs.utils.files import check_writable
 
-HUMAN = "human"  # the name of a player who is a person
+HUMAN = "human"  # the name of a human player
 
 
 def record_of(session: GameSession) -> Record:

@@ -2,7 +2,7 @@
 
     print(render.to_ansi(game, position))
 
-`view` decides what is shown, `geometry` where and in which colours; `ansi`, `svg` and `raster` draw
+`view` decides on the contents, `geometry` on places and colours; `ansi`, `svg` and `raster` draw
 it, and `page` has a board to step through games. pygame is imported with the first picture in
 pixels.
 """
@@ -18,7 +18,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.look import Scene
 from boardenvs.game.position import Position
 from boardenvs.render.ansi import write_ansi
-from boardenvs.render.geometry import NOTEBOOK_UNIT, scene, sheet
+from boardenvs.render.geometry import NOTEBOOK_UNIT, scene
 from boardenvs.render.page import ShownGame, to_frame, to_page
 from boardenvs.render.raster import Pixels, Window, draw_rgb, write_gif
 from boardenvs.render.svg import write_animation, write_svg
@@ -74,29 +74,6 @@ def to_rgb(
     return draw_rgb(scene(view(game, position, last_action, **shown), caption=caption), unit)
 
 
-def to_svg_sheet(
-    game: Game,
-    positions: Sequence[Position],
-    actions: Sequence[int],
-    *,
-    columns: int = 8,
-    unit: int = 20,
-    legal: bool = False,
-    rule_sheet: bool = False,
-) -> str:
-    """Return all N + 1 positions of a game of N actions on one sheet, as SVG. See `to_ansi`.
-
-    Each board is labelled with the action that led to it.
-    """
-    look = game.look.chosen(rule_sheet)
-    labels = ["start"] + [
-        f"{ply}. {look.write(game.action_name(action, before), game.board.rows)}"
-        for ply, (action, before) in enumerate(zip(actions, positions, strict=False), start=1)
-    ]
-    scenes = _scenes(game, positions, actions, caption=False, legal=legal, rule_sheet=rule_sheet)
-    return write_svg(sheet(scenes, labels, columns), unit)
-
-
 def to_svg_animation(
     game: Game,
     positions: Sequence[Position],
@@ -106,7 +83,7 @@ def to_svg_animation(
     seconds: float = 0.8,
     **shown: Unpack[ShownInGame],
 ) -> str:
-    """Return a game as an animated SVG that repeats; see `to_svg_sheet` and `to_ansi`.
+    """Return the N + 1 positions of N actions as an animated SVG that repeats; see `to_ansi`.
 
     seconds: for each position; the last one stays three times as long.
     """
@@ -154,14 +131,12 @@ def _scenes(
     game: Game,
     positions: Sequence[Position],
     actions: Sequence[int],
-    *,
-    caption: bool = True,
     **shown: Unpack[ShownInGame],
 ) -> list[Scene]:
     """Return the picture of each position of a game."""
     plies = zip([None, *positions], [None, *actions], positions, strict=False)
     seen = (view(game, after, action, before=before, **shown) for before, action, after in plies)
-    return [scene(one, caption=caption) for one in seen]
+    return [scene(one) for one in seen]
 
 
 __all__ = [
@@ -176,5 +151,4 @@ __all__ = [
     "to_rgb",
     "to_svg",
     "to_svg_animation",
-    "to_svg_sheet",
 ]

@@ -9,15 +9,13 @@ from boardenvs.render.geometry import BoardLook, board_look, is_light
 from boardenvs.render.view import View
 
 RESET = "\x1b[0m"
-
-
 _CODES = re.compile(r"\x1b\[[\d;]*m")
 
 
 def write_ansi(seen: View, colour: bool = True) -> str:
     """Return the board with the last rank on top, and the caption as the last line.
 
-    A piece is the first letter of its side, followed by that of its badge if it has one; "#" is a
+    A piece is the first letter of its side, followed by its badge's if it has one; "#" is a
     hole, "." an empty square, "*" a square that can be played to, and brackets mark the squares of
     the last action.
     """

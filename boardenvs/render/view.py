@@ -1,4 +1,4 @@
-"""What a picture of a position shows, square by square, independent of how it is drawn."""
+"""The contents of a picture of a position, independent of how it is drawn."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def view(
     counts: bool = False,
     rule_sheet: bool = False,
 ) -> View:
-    """Return what is seen of a position and of the action that led to it.
+    """Return the contents of the picture of a position and of the action that led to it.
 
     before: the position before the action, without which some actions are marked at their source
     only. legal: show the squares that can be played to. counts: show the numbers of pieces in the
@@ -83,8 +83,6 @@ def _caption(position: Position, sides: tuple[str, str], passed: bool, counts: b
         text = f"{sides[goals[1] > goals[0]]} won"
         if goals[0] == goals[1]:
             text = f"draw after {position.ply} plies"
-        elif not position.terminated:
-            text = f"{text} at the limit of {position.ply} plies"
         return f"{text}: {score}" if score else text
     to_move = f"{sides[position.to_move]} to move"
     if passed:

@@ -1,4 +1,4 @@
-"""Games and positions as JSON values, as the page draws them, and games as files."""
+"""Games and positions as JSON values for the page, and games as files."""
 
 from __future__ import annotations
 
@@ -25,22 +25,24 @@ from boardenvs.render.svg import write_drawing
 from boardenvs.render.view import view
 from boardenvs.web.messages import Line, SaveRequest
 
-# One object for all questions about a game, so that its rules are compiled once.
+# One object for all requests, so that a game's rules are compiled once.
 parsed = lru_cache(maxsize=64)(games.parse)
 
 
 def describe_game(game: Game) -> dict[str, Any]:
-    """What the page needs to know of a game to draw it and to offer it."""
+    """Return what the page needs to show and offer a game."""
     looks = dict.fromkeys(map(game.look.chosen, (False, True)))
     return {
         "text": games.spec_of(game),
         "name": title_of(game),
         "roles": game.roles,
         "shape": game.board,  # ranks and files
-        "looks": [_describe_look(game, look) for look in looks],  # the second is the rule sheet's
+        "looks": [
+            _describe_look(game, look) for look in looks
+        ],  # the second one of the original rules
         "moves_pieces": isinstance(game.notation, Moving),
-        "drops": isinstance(game.notation, Dropping),  # into a file, wherever it is clicked
-        "points": game.margin_counts,  # whether pieces are counted at the end
+        "drops": isinstance(game.notation, Dropping),  # a click anywhere in a file drops there
+        "points": game.margin_counts,  # whether points are counted at the end
         "limit": getattr(game, "max_steps", None) or game.max_plies,
         "advisor": default_analyst(game),
         "solver": exact_analyst(game),
@@ -67,14 +69,14 @@ def _describe_look(game: Game, look: Look) -> dict[str, Any]:
 
 
 def read_line(game: Game, line: Line) -> Record:
-    """The line as a record; ValueError for what is no position or no move."""
+    """Return a line as a record; ValueError for a wrong position or move."""
     start = None if line.start is None else fen.parse_position(game, line.start)
     return Record(game, parse_names(game, line.moves, start), start)
 
 
 def describe_line(record: Record, since: int = 0) -> tuple[list[dict[str, Any]], str | None]:
-    """The positions of a record from the one after `since` plies on, and what is wrong with the
-    move after the last of them, if anything is.
+    """Return a record's positions after `since` plies and later, and the error of the next move, or
+    None.
     """
     found, wrong = until_illegal(record)
     plies = list(zip(found, [None, *record.actions], [None, *found], strict=False))[since:]
@@ -84,7 +86,7 @@ def describe_line(record: Record, since: int = 0) -> tuple[list[dict[str, Any]],
 def describe_position(
     game: Game, position: Position, action: int | None = None, before: Position | None = None
 ) -> dict[str, Any]:
-    """A position, and the action that led to it."""
+    """Return a position and the action that led to it."""
     usual, of_sheet = (
         view(game, position, action, before=before, rule_sheet=sheet) for sheet in (False, True)
     )
@@ -116,20 +118,20 @@ def describe_position(
 
 
 def _lost_by(position: Position, action: int) -> int:
-    """The squares of the pieces that an action takes or turns over."""
+    """Return the squares of the pieces that an action captures or turns over."""
     other = 1 - position.to_move
     return position.pieces(other) & ~position.step(action).pieces(other)
 
 
 def write_game(game: Game, wanted: SaveRequest) -> tuple[str, bytes]:
-    """The name and the content of a file with this game."""
-    session = session_of(read_line(game, wanted.line))
-    session.players, session.info = wanted.players, wanted.info
+    """Return the name and the content of a file with a game."""
+    session = session_of(
+        replace(read_line(game, wanted.line), players=wanted.players, info=wanted.info)
+    )
     if wanted.resigned is not None and not session.is_over:
         session.resign(wanted.resigned)
     record = record_of(session)
-    if record.goal is None:
-        record = replace(record, goal=wanted.goals)
+    record = replace(record, goal=record.goal or wanted.goals)
     name = f"game{records.FORMATS[wanted.format].suffixes[0]}"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
@@ -138,7 +140,7 @@ def write_game(game: Game, wanted: SaveRequest) -> tuple[str, bytes]:
 
 
 def count_groups(pieces: int, board: Board = EIGHT) -> int:
-    """How many groups of neighbours, in any of the eight directions, there are."""
+    """Return the number of groups of pieces, connected in eight directions."""
     count = 0
     while pieces:
         group, grown = 0, pieces & -pieces

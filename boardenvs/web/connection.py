@@ -1,7 +1,7 @@
-"""A page that is connected: its requests are answered side by side, and end when it leaves.
+"""A connected page: its requests are answered side by side, and end when it disconnects.
 
-The server keeps no game. A page sends its game along with each question, as a line of moves, so
-that nothing is lost where the connection, the server or the page has to begin anew.
+The server keeps no games. A page sends its game with each request as a line of moves, so nothing is
+lost when the connection, the server or the page starts again.
 """
 
 from __future__ import annotations
@@ -31,14 +31,13 @@ from boardenvs.web.worker import AgentProcessError, Workers
 
 _log = logging.getLogger(__name__)
 
-MOST_REQUESTS = 32  # of a page, at a time
-MOST_JOBS = 4  # that take a process, of a page, at a time
+MOST_JOBS = 4  # of a page at a time, each in a process
 _JOB_SECONDS = 900.0
-# Than their names to be agents.
+# Agents that need more than their name.
 _NEED_MORE = ("policy", "python", "openspiel", "level", "engine", "llm")
 
 _LEVELS = [f"level:{level}" for level in range(1, LEVELS + 1)]
-# From the weakest to the strongest, about.
+# Roughly from the weakest to the strongest.
 _OPPONENTS = (
     "random",
     "greedy",
@@ -54,11 +53,11 @@ _OPPONENTS = (
 
 @dataclass(frozen=True)
 class Options:
-    """What the server is started with.
+    """The options of the server.
 
-    folder: where trainings and tournaments are listed from. What a page names can stand in a file
-    or link of others: code, as `python:MODULE:NAME` or the game `MODULE:NAME`, is imported only
-    where `allow_python` is set, or the text is one of `agents` or `games`.
+    folder: has the trainings and tournaments that are listed. Texts of agents and games can come
+    from other people's files and links. So code, as in `python:MODULE:NAME` or the game
+    `MODULE:NAME`, is imported only if `allow_python` is set, or the text is in `agents` or `games`.
     """
 
     folder: Path = Path("runs")
@@ -67,12 +66,12 @@ class Options:
     games: tuple[str, ...] = ()
 
     def game(self, text: str) -> Game:
-        """The game that a text of the page names; ValueError where there is none, or it may not."""
+        """Return the game of a text from the page; ValueError if it is wrong or not allowed."""
         self._check_code("game", text, games.imports_code(text), self.games)
         return parsed(text)
 
     def check_agent(self, text: str) -> None:
-        """ValueError where a text of the page may not be made an agent of."""
+        """ValueError if a text from the page may not become an agent."""
         self._check_code("agent", text, runs_code(text), self.agents)
 
     def _check_code(self, kind: str, text: str, is_code: bool, named: tuple[str, ...]) -> None:
@@ -94,7 +93,7 @@ class Connection:
     _jobs: int = 0
 
     async def serve(self) -> None:
-        """Answer until the page leaves, or sends what no page would."""
+        """Answer requests until the page disconnects."""
         await self.socket.accept()
         try:
             await self._send({"hello": self._hello()})
@@ -123,18 +122,16 @@ class Connection:
         }
 
     async def _take(self, text: str) -> None:
-        """Begin to answer a message."""
+        """Start to answer a message."""
         try:
             request = messages.parse_request(text)
             if request.id in self._tasks:
                 raise ValueError(f"id is {request.id}: a request with it is being answered")
-            if len(self._tasks) >= MOST_REQUESTS and request.do != "stop":
-                raise ValueError(f"{MOST_REQUESTS} requests are being answered: wait for one")
         except ValueError as error:
             await self._send({"id": messages.id_of(text), "error": str(error)})
             return
         if request.do == "stop":
-            await self._answer(request)  # at once, so that those of a page that hears nothing wait
+            await self._answer(request)
         else:
             self._tasks[request.id] = asyncio.create_task(self._answer(request))
 
@@ -153,7 +150,7 @@ class Connection:
             return
         except Exception:
             _log.exception("a request could not be answered")
-            last["error"] = "the server failed to answer: its terminal says why"
+            last["error"] = "the server failed: its terminal shows the reason"
         finally:
             self._tasks.pop(request.id, None)
         with contextlib.suppress(WebSocketDisconnect):
@@ -166,13 +163,13 @@ class Connection:
                 yield {"game": describe_game(options.game(request.game))}
             case messages.LineRequest():
                 record = read_line(options.game(request.line.game), request.line)
-                # It takes a second or two for very long games.
+                # Very long games take a second or two.
                 found, wrong = await asyncio.to_thread(describe_line, record, request.since)
                 yield {"positions": found, "wrong": wrong}
             case messages.AgentRequest():
                 options.check_agent(request.agent)
                 game = options.game(request.game)
-                await asyncio.to_thread(agent_for, game, request.agent)  # an engine is started
+                await asyncio.to_thread(agent_for, game, request.agent)  # it may start an engine
                 yield {}
             case messages.OpponentsRequest():
                 game = options.game(request.game)
@@ -205,7 +202,7 @@ class Connection:
             self._jobs -= 1
 
     async def _send(self, message: dict[str, Any]) -> None:
-        """Send a message; WebSocketDisconnect where the page has left."""
+        """Send a message; WebSocketDisconnect if the page has disconnected."""
         try:
             await self.socket.send_text(json.dumps(message))
         except RuntimeError as error:  # Starlette's, once the connection is closed
@@ -213,22 +210,21 @@ class Connection:
 
 
 def _variants(game_id: str) -> list[str]:
-    """The texts that name a game under each of its rules; empty where there is one set of them."""
+    """Return the texts of a game under each of its rules; empty if it has one set of rules."""
     try:
         game = games.make(game_id)
-    except Exception:  # of a package that is broken: the others can be played
+    except Exception:  # a broken package must not hide the other games
         return []
     return [game_id, *(f"{game_id}:rules={rules}" for rules in game.variants[1:])]
 
 
 def list_opponents(game: Game, named: Sequence[str]) -> list[dict[str, Any]]:
-    """The levels, agents and those that the server was told to offer: `agent`, the `rating` of a
-    level, whether it `searches` for as long as it is given, and the `problem` of one that cannot
-    play this game.
+    """Return levels, agents and the `named` ones as `agent`, `rating` (of levels), `searches`
+    (whether its thinking time can be set) and `problem` (why it cannot play this game, or None).
     """
     try:
         ratings = [level["rating"] for level in read_levels(game)]
-    except ValueError:  # which each of them says
+    except ValueError:  # a problem of each level
         ratings = []
     rated = dict(zip(_LEVELS, ratings, strict=False))
     return [

@@ -1,9 +1,9 @@
-"""Who may talk to the server: pages that have the token, and no other site's.
+"""Admits pages that have the token, and refuses other sites and other users.
 
-Everybody on this machine can reach the server, and any site that its user visits can send requests
-to it, by DNS rebinding even under a name that the browser takes for the site's own. So a request
-bears the token, as a cookie that the opened address gave; what it says of where it comes from
-(`Origin`) is what it says of where it goes (`Host`); and that is a name of this machine.
+All users of this machine can reach the server, and every site that its user visits can send
+requests to it, by DNS rebinding even under the site's own name. So a request must have the token in
+a cookie, set by the opened address; its `Origin` must equal its `Host`; and that must be a name of
+this machine.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-# Of reports, which have scripts of their own: they get no further than their own page.
+# For reports, whose own scripts can reach nothing outside their page.
 REPORT_POLICY = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; "
     "style-src 'unsafe-inline'; img-src data:"
@@ -40,7 +40,7 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-cache",
 }
-# Goes on by itself, so that the browser sees this site ask, and sends the cookie.
+# A redirect by this page, after which the browser sends the cookie.
 _GO_ON = (
     '<!doctype html><title>boardenvs</title><link rel="icon" href="data:,">'
     '<meta http-equiv="refresh" content="0;url={}">'
@@ -49,7 +49,7 @@ _GO_ON = (
 
 @dataclass(frozen=True)
 class Guard:
-    """Lets a request through to the application, or answers 403 and why."""
+    """Passes a request on to the application, or answers 403 with the reason."""
 
     app: ASGIApp
     token: str
@@ -73,7 +73,7 @@ class Guard:
         await self.app(scope, receive, send_with_headers)
 
     def _answer(self, scope: Scope) -> Response | None:
-        """What is answered instead of the application; None where that may answer."""
+        """Return a refusal or redirect; None if the application may answer."""
         headers = Headers(scope=scope)
         host = _parts(f"//{headers.get('host', '')}")
         if host is None or host.hostname not in _NAMES:
@@ -101,8 +101,8 @@ class Guard:
 
 
 def kept_token() -> str:
-    """The token of this user's pages, in a file that nobody else can read: a page that is open goes
-    on with it when the server begins anew.
+    """Return the user's token from a file that nobody else can read, so that open pages stay
+    connected when the server starts again.
     """
     path = cache_folder() / "web_token"
     if is_private(path):
@@ -111,16 +111,16 @@ def kept_token() -> str:
             return kept
     token = secrets.token_urlsafe(24)
     try:
-        path.unlink(missing_ok=True)  # its mode would stay
+        path.unlink(missing_ok=True)  # its mode would be kept
         write_atomically(path, f"{token}\n".encode(), 0o600)
     except OSError:
-        pass  # a cache that is read-only: the token is of this process alone
+        pass  # a read-only cache: the token is for this process only
     return token
 
 
 def address_in_file(url: str) -> str:
-    """The address of a file that leads to `url`: everybody can see what a browser is started with,
-    and nobody else can read the file.
+    """Return the address of a file that redirects to `url`: the command line of a browser is
+    visible to everybody, the file is not.
     """
     path: Path = private_folder() / "boardenvs_web.html"
     write_atomically(path, _GO_ON.format(url).encode(), 0o600)
@@ -132,10 +132,10 @@ def _refused(why: str) -> Response:
 
 
 def _parts(url: str) -> SplitResult | None:
-    """The parts of an address; None for what is none."""
+    """Return the parts of an address; None if it is wrong."""
     try:
         parts = urlsplit(url)
-        _ = parts.port  # ValueError where it is no number
+        _ = parts.port  # ValueError if it is no number
     except ValueError:
         return None
     return parts

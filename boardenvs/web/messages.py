@@ -1,6 +1,6 @@
-"""What the page may ask for: every message is checked here, and bounded in size, before it is used.
+"""Requests of the page, which are checked and limited in size here.
 
-A message is a JSON object with an `id` that the answer bears, and `do`, which says what is asked.
+A message is a JSON object with an `id`, which the answer repeats, and `do`, the kind of request.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class _Part(BaseModel):
 
 
 class Line(_Part):
-    """A game as far as it was played; it is all that the server gets to know of it."""
+    """A game so far."""
 
     game: Text
-    start: Text | None = None  # a position as `boardenvs.game.fen` reads it; None: the game's own
+    start: Text | None = None  # a position for `boardenvs.game.fen`; None: the game's start
     moves: list[Move] = Field(default=[], max_length=MAX_PLIES)
 
 
@@ -40,14 +40,14 @@ class _Request(_Part):
 
 
 class GameRequest(_Request):
-    """What is there to know about a game before it is played."""
+    """The description of a game."""
 
     do: Literal["game"]
     game: Text
 
 
 class LineRequest(_Request):
-    """The positions of a line, from the one after `since` plies on."""
+    """The positions of a line after `since` plies and later."""
 
     do: Literal["line"]
     line: Line
@@ -63,14 +63,14 @@ class AgentRequest(_Request):
 
 
 class OpponentsRequest(_Request):
-    """Which agents there are to play a game against."""
+    """The agents that can play a game."""
 
     do: Literal["opponents"]
     game: Text
 
 
 class MoveRequest(_Request):
-    """The move of an agent at the end of a line; one that searches thinks for `seconds`, if any."""
+    """An agent's move at the end of a line; `seconds` is for agents that search."""
 
     do: Literal["move"]
     line: Line
@@ -80,7 +80,7 @@ class MoveRequest(_Request):
 
 
 class ExplainRequest(_Request):
-    """What an agent thinks of the position at the end of a line, better and better."""
+    """An agent's analysis of the position at the end of a line, which improves over time."""
 
     do: Literal["explain"]
     line: Line
@@ -89,7 +89,7 @@ class ExplainRequest(_Request):
 
 
 class ReviewRequest(_Request):
-    """What an agent thinks of every position of a line."""
+    """An agent's analysis of every position of a line."""
 
     do: Literal["review"]
     line: Line
@@ -97,20 +97,20 @@ class ReviewRequest(_Request):
 
 
 class RunsRequest(_Request):
-    """What trainings and tournaments there are."""
+    """The list of trainings and tournaments."""
 
     do: Literal["runs"]
 
 
 class StopRequest(_Request):
-    """Stop what the message with the id `job` asked for."""
+    """Stop the request with the id `job`."""
 
     do: Literal["stop"]
     job: Id
 
 
 class LoadJob(_Part):
-    """The games of a file, which the server asks a process for."""
+    """The games of a file; only the server sends this."""
 
     do: Literal["load"] = "load"
     path: str
@@ -127,43 +127,36 @@ Request: TypeAlias = (
     | RunsRequest
     | StopRequest
 )
-Job: TypeAlias = Thought | LoadJob  # what a process is asked for
+Job: TypeAlias = Thought | LoadJob  # for a process
 
 _REQUEST: Any = Annotated[Request, Field(discriminator="do")]
-_JOB: Any = Annotated[Job, Field(discriminator="do")]
 
 
 class SaveRequest(_Part):
-    """A game to be written in a format."""
+    """A game, to be written as a file."""
 
     format: Literal["jsonl", "wthor", "moves"]
     line: Line
     players: Annotated[tuple[Text, Text], Field(strict=False)] | None = None
     info: dict[str, Any] = Field(default={})
-    # By role, where the rules do not say them.
+    # By role, for a game that is not over by its rules.
     goals: Annotated[tuple[Goal, Goal], Field(strict=False)] | None = None
-    resigned: Literal[0, 1] | None = None  # who resigned
+    resigned: Literal[0, 1] | None = None
 
 
 def parse_request(text: str) -> Request:
-    """The request; ValueError, in one line, where the text is none."""
+    """Return a request; ValueError if it is wrong."""
     found: Request = decode(_REQUEST, parse_json(text), "a message")
     return found
 
 
-def parse_job(text: str) -> Job:
-    """The job that the server sent to a process."""
-    found: Job = decode(_JOB, parse_json(text), "a job")
-    return found
-
-
 def parse_save(text: str) -> SaveRequest:
-    """The request to save; ValueError, in one line, where the text is none."""
+    """Return a request to save; ValueError if it is wrong."""
     return decode(SaveRequest, parse_json(text), "a message")
 
 
 def id_of(text: str) -> int | None:
-    """The id of a message that cannot be understood otherwise, None where it has none."""
+    """Return the id of a wrong message; None if it has none."""
     try:
         value = parse_json(text)
         return decode(_Request, {"id": value["id"]}, "a message").id

@@ -1,7 +1,7 @@
-"""Trainings and tournaments in a folder, as the page lists them; nothing in it is changed.
+"""Lists trainings and tournaments in a folder for the page, without changing anything.
 
-A training's folder has `config.yaml`, a tournament's `journal.jsonl`. Folders can come from others:
-no link in them is followed, and what is read is bounded.
+A training's folder has `config.yaml`, a tournament's `journal.jsonl`. Folders can come from other
+people, so links are not followed, and only limited amounts are read.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ _SCORE, _WORST = "evaluation/", "evaluation/worst"  # names of metrics
 
 
 def list_runs(folder: Path) -> list[dict[str, Any]]:
-    """What the page shows of each training and tournament in the folder, the latest first: `name`,
-    `kind`, `age` in seconds, whether it has a `report`, and of a training its `game`, the text
-    of the agent that plays its `policy`, each None where there is none, and of the latest trainings
-    the `curve`: by opponent (steps, score) of each evaluation.
+    """Return the trainings and tournaments in the folder, the latest first.
+
+    Each has `name`, `kind`, `age` in seconds and whether it has a `report`. A training also has its
+    `game`, the agent's text of its `policy` (both may be None), and if it is one of the latest its
+    `curve`: (steps, score) of each evaluation, by opponent.
     """
     found = []
     for path in _folders(folder)[:_MOST_RUNS]:
@@ -44,7 +45,7 @@ def list_runs(folder: Path) -> list[dict[str, Any]]:
 
 
 def report_of(folder: Path, name: str) -> Path | None:
-    """The report's page of a training or tournament, None where there is none."""
+    """Return the path of a report; None if there is none."""
     if not any(run["name"] == name and run["report"] for run in list_runs(folder)):
         return None
     return folder / name / REPORT
@@ -74,7 +75,7 @@ def _describe(path: Path, kind: str) -> dict[str, Any]:
 
 
 def _game_of(settings: Path) -> str | None:
-    """The game in a training's settings, as a text."""
+    """Return the text of the game in a training's settings."""
     with settings.open("rb") as file:
         text = file.read(_MOST_SETTINGS).decode("utf-8", "replace")
     try:
@@ -85,7 +86,7 @@ def _game_of(settings: Path) -> str | None:
 
 
 def _curve(path: Path) -> dict[str, list[tuple[float, float]]]:
-    """The scores against each opponent; none where there is no such file, or it is no table."""
+    """Return the scores against each opponent; empty if the file is missing or broken."""
     curve: dict[str, list[tuple[float, float]]] = {}
     try:
         if not _is_file(path) or path.stat().st_size > _MOST_EVALUATED:

@@ -1,7 +1,7 @@
 """Processes in which agents think for the pages, so that they can be stopped by killing them.
 
-A process does one job at a time: the server sends it as JSON, and it answers with parts in JSON,
-the last of which has "end". What agents print goes to standard error.
+A process does one job at a time, and answers with parts in JSON, of which the last has "end".
+Output of agents goes to standard error.
 """
 
 from __future__ import annotations
@@ -43,12 +43,9 @@ from boardenvs.web.messages import (
     LoadJob,
     MoveRequest,
     ReviewRequest,
-    parse_job,
 )
 
-MAX_ANSWER = 64 << 20  # bytes of a part of an answer
 _IDLE = 2  # processes that are kept for the next job
-_MEMORY = 4 << 30  # bytes that a process may take
 _SECONDS_BETWEEN = 0.1  # explanations
 _FILE = re.compile(r"[^:=,]+\.npz")  # in the text of an agent
 
@@ -69,7 +66,7 @@ class Workers:
     async def run(self, job: Job) -> AsyncGenerator[dict[str, Any], None]:
         """Yield the parts of the answer to a job, as they come.
 
-        ValueError with what was wrong, AgentProcessError if the process died.
+        ValueError if the job failed, AgentProcessError if the process died.
         """
         async with self._free:
             child = await self._child()
@@ -94,7 +91,7 @@ class Workers:
                     reading.add_done_callback(lambda _: child.close())
 
     async def warm(self) -> None:
-        """Start a process, which then imports what it needs before its first job."""
+        """Start a process, so that its imports are done before its first job."""
         self._idle.append(await self._child())
 
     def close(self) -> None:
@@ -116,16 +113,14 @@ class Workers:
 
 def _ask(child: ChildFunction, job: Job) -> bytes:
     """Send a job, and return the first part of the answer."""
-    try:
-        child.pipe.send_bytes(job.model_dump_json().encode())
-    except OSError as error:
-        raise AgentProcessError("the process that was to think has ended") from error
+    with contextlib.suppress(OSError):  # it has ended, which `_receive` reports
+        child.pipe.send(job)
     return _receive(child)
 
 
 def _receive(child: ChildFunction) -> bytes:
     try:
-        return child.pipe.recv_bytes(MAX_ANSWER)
+        return child.pipe.recv_bytes()
     except (EOFError, OSError) as error:
         raise AgentProcessError(
             "the process that was thinking ended, perhaps because there was too little memory"
@@ -137,37 +132,18 @@ def _receive(child: ChildFunction) -> bytes:
 
 def work(pipe: Connection) -> None:
     """Answer jobs until the server ends or kills this process."""
-    _bound_memory()
     os.dup2(2, 1)
     with contextlib.suppress(EOFError, BrokenPipeError):  # the server has ended
         while True:
-            for part in _answer(pipe.recv_bytes().decode()):
-                pipe.send_bytes(_written(part))
+            for part in _answer(pipe.recv()):
+                pipe.send_bytes(json.dumps(part).encode())
 
 
-def _written(part: dict[str, Any]) -> bytes:
-    """A part of an answer as JSON; if it is too long, an error instead."""
-    text = json.dumps(part, ensure_ascii=False).encode()
-    if len(text) <= MAX_ANSWER:
-        return text
-    return _written({"end": True, "error": f"that is more than {MAX_ANSWER >> 20} MiB"})
-
-
-def _bound_memory() -> None:
-    try:
-        import resource
-    except ImportError:  # Windows
-        return
-    _, most = resource.getrlimit(resource.RLIMIT_DATA)
-    limit = _MEMORY if most == resource.RLIM_INFINITY else min(_MEMORY, most)
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, most))
-
-
-def _answer(text: str) -> Iterator[dict[str, Any]]:
+def _answer(job: Job) -> Iterator[dict[str, Any]]:
     """Yield the parts of a job's answer; an error is the last part."""
     last: dict[str, Any] = {"end": True}
     try:
-        yield from _parts(parse_job(text))
+        yield from _parts(job)
     except (ValueError, OSError) as error:
         last["error"] = str(error)
     except Exception as error:

@@ -1,8 +1,8 @@
-// The address of what is shown: the game, its moves, where we are in them, who plays, and the view.
+// The address of the current state: game, moves, ply, players and view.
 
 const VIEWS = ["play", "analyse", "records", "runs"];
 
-// "#game=othello&moves=f4+d3&ply=1&view=play&second=level:4"; moves are the rule sheet's names.
+// "#game=othello&moves=f4+d3&ply=1&view=play&second=level:4"; moves have the rows counted from the bottom.
 export function write({ tree, node, seats, view }) {
   const { game, start, moves } = tree.line(tree.mainLine().at(-1));
   const told = new URLSearchParams({ game, moves: moves.join(" "), ply: node.ply, view });

@@ -1,13 +1,12 @@
-// The view that looks inside an agent's head: the position's moves, and the whole game.
+// The view of an agent's analysis of a position or of a whole game.
 
 import { button, choice, el, labelled, say } from "./dom.js";
 import { chart } from "./chart.js";
 import { T } from "./texts.js";
-import { share } from "./tree.js";
 
-// What a move lost, as a share of a win, from which on it has this mark; the first is for the best.
+// The least loss of each mark, as a share of a win; the first is for the best move.
 const MARKS = [["best", 0], ["good", 0.005], ["inaccuracy", 0.05], ["mistake", 0.1], ["blunder", 0.15]];
-const FOLLOWED = 1; // seconds for a position that was stepped to
+const FOLLOWED = 1; // seconds for positions of a reviewed game's variations
 
 export class AnalyseView {
   constructor(app) {
@@ -53,7 +52,7 @@ export class AnalyseView {
     this.render();
   }
 
-  // Who steps beside a game that was reviewed, as through a better line, is told of each position.
+  // Analyse positions beside a reviewed game, such as those of a better line.
   #follow() {
     const { table, connection } = this.app, { node } = table;
     if (this.job || this.reviewed?.tree !== table.tree || node.explanation || table.position.over || !connection.connected) return;
@@ -62,7 +61,7 @@ export class AnalyseView {
     setTimeout(() => { if (!this.job && table.node === node && this.app.view === "analyse") this.run(null, true); }, 150);
   }
 
-  // Ask about the position on the board, better and better.
+  // Analyse the position on the board.
   async run(agent = null, followed = false) {
     const seconds = followed ? FOLLOWED : Number(this.seconds.value) || 5;
     const { table, connection } = this.app, { tree, node } = table, exact = agent !== null;
@@ -76,7 +75,7 @@ export class AnalyseView {
       await connection.request({ do: "explain", line: tree.line(node), agent, seconds: Math.min(60, Math.max(0.5, seconds)) }, {
         signal: job.signal,
         part: ({ explanation }) => {
-          // Who asks for the exact result gets no estimate in its place.
+          // No estimates if the exact result was wanted.
           const proven = exact && !explanation.proven ? { value: null, moves: explanation.moves.filter((move) => move.outcome) } : {};
           node.explanation = { ...explanation, ...proven, agent };
           if (table.node === node) this.app.render();
@@ -92,7 +91,7 @@ export class AnalyseView {
     this.app.render();
   }
 
-  // Ask about every position of the game.
+  // Analyse every position of the game.
   async review() {
     const { table, connection } = this.app, { tree } = table;
     if (!this.agent.value) this.agent.value = table.info.advisor;
@@ -116,7 +115,7 @@ export class AnalyseView {
           this.soon();
         },
       });
-      // Who has looked at every position knows them all, and with them who was to move.
+      // The review needs all positions, for the side to move.
       const end = line.at(-1);
       if (!end.position) await table.load(tree, end);
       const wrong = line.filter((one) => this.mark(one) === "blunder").length;
@@ -129,13 +128,13 @@ export class AnalyseView {
     this.app.render();
   }
 
-  // While positions come in, what is drawn of them follows some times a second.
+  // Draw incoming analyses some times a second.
   soon() {
     this.pending ??= setTimeout(() => { this.pending = null; this.app.render(); }, 200);
   }
 
-  // What a move lost, as a share of a win: by the review of the position before it, but no more
-  // than that of the position after it confirms, which looks a ply deeper.
+  // The loss of a move, as a share of a win: from the analysis before it, but no more than the
+  // analysis after it, one ply deeper, confirms.
   lost(node) {
     const seen = node.parent?.review, best = seen && share(seen.value, seen.unit);
     const played = seen && share(seen.moves.find((move) => move.move === node.move)?.value, seen.unit);
@@ -145,7 +144,7 @@ export class AnalyseView {
     return Math.max(0, best - Math.max(played, after));
   }
 
-  // One of the marks of a move that was reviewed, where there was another: null elsewhere.
+  // The mark of a reviewed move; null if it was the only legal one.
   mark(node) {
     const lost = node.parent?.review?.moves.length > 1 ? this.lost(node) : null;
     if (lost === null) return null;
@@ -153,7 +152,7 @@ export class AnalyseView {
     return MARKS.findLast(([, least]) => lost >= least)[0];
   }
 
-  // The share of a win of the first role, of a position that an agent has been asked about.
+  // The first role's share of a win in an analysed position.
   shareOf(node) {
     const position = node.position;
     if (position?.over) return (position.goals[0]) / 100;
@@ -162,7 +161,7 @@ export class AnalyseView {
     return found === null || found === undefined ? null : position?.to_move ? 1 - found : found;
   }
 
-  // The same in words: the lead that is expected, or how likely a win is.
+  // The same in words: the expected lead, or the chance of a win.
   textOf(node) {
     const { position } = node, seen = node.review ?? node.explanation;
     if (position.over) return this.app.table.info.points ? T.lead(position.counts[0] - position.counts[1]) : T.percent(position.goals[0] / 100);
@@ -170,7 +169,7 @@ export class AnalyseView {
     return T.percent(this.shareOf(node));
   }
 
-  // What is written on the board, by square: of the piece that is picked up, else of all moves.
+  // The texts on the board by square: of the moves of the selected piece, or of all moves.
   values(from) {
     const { table } = this.app, seen = table.node.explanation, found = new Map();
     if (!seen || this.app.view !== "analyse") return found;
@@ -226,14 +225,14 @@ export class AnalyseView {
     this.#keepingFocus(this.wrong, () => this.#graph());
   }
 
-  // What is drawn anew keeps the focus on the control that had it.
+  // Draw again, and keep the focus on the same button.
   #keepingFocus(element, draw) {
     const all = () => [...element.querySelectorAll("button")], at = all().indexOf(document.activeElement);
     draw();
     if (at >= 0) all()[at]?.focus({ preventScroll: true });
   }
 
-  // How many discs each side is expected to have at the end, all squares taken.
+  // How many discs each side is expected to have on a full board.
   #expected(seen) {
     const { table } = this.app, { position } = table, free = [...position.board].filter((what) => what === ".").length;
     const all = position.counts[0] + position.counts[1] + free, lead = position.to_move ? -seen.value : seen.value;
@@ -292,4 +291,11 @@ export class AnalyseView {
         el("tbody", {}, sides.map((side, role) => el("tr", {}, el("th", { scope: "row" }, T.capital(side)), MARKS.map(([name]) => el("td", { class: "number" }, String(counts(role, name)))))))));
     this.wrong.replaceChildren(el("h3", {}, T.blunders), wrong.length ? el("ul", { class: "plain wrong" }, wrong.map(item)) : el("p", {}, T.noBlunders));
   }
+}
+
+// A value as the share of a win, 0 to 1: the scale of bars and graphs.
+function share(value, unit) {
+  if (value === null || value === undefined) return null;
+  if (unit === "score") return (1 + Math.max(-1, Math.min(1, value))) / 2;
+  return 1 / (1 + Math.exp(-value / (unit === "margin" ? 8 : 150)));
 }

@@ -1,16 +1,16 @@
-// The board: buttons in a grid, played with the mouse, a finger or the keys.
+// The board: a grid of buttons for mouse, touch and keyboard.
 
 import { el, svg } from "./dom.js";
+import { turned } from "./moves.js";
 import { T } from "./texts.js";
-import { turned } from "./tree.js";
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const SLIDE = { duration: 220, easing: "ease-in-out" };
 const TURN = { duration: 320, easing: "ease-in-out" };
 
 export class Board {
-  // `chosen(name)` gets a move; `edited(square)` a square while pieces are placed by hand;
-  // `picked()` is told when another piece is picked up or let go.
+  // `chosen(name)` is called with a move, `edited(square)` in editing mode, and `picked()` when the
+  // selected piece changes.
   constructor({ chosen, edited, picked }) {
     Object.assign(this, { chosen, edited, picked });
     this.flipped = false;
@@ -33,7 +33,7 @@ export class Board {
 
   get #size() { return this.shape[0] * this.shape[1]; }
 
-  // What a square is called in the rule sheet.
+  // A square's name with rows counted from the bottom.
   sheetName(square) {
     const columns = this.shape[1];
     return "abcdefghijklmnop"[square % columns] + (1 + Math.floor(square / columns));
@@ -44,7 +44,7 @@ export class Board {
     return this.look.from_top ? turned(name, this.shape[0]) : name;
   }
 
-  // What is shown; the position is the server's description, `info` that of the game.
+  // Show a position; `position` and `info` (of the game) come from the server.
   show(info, look, position, { legal = true, values = new Map(), hint = [] } = {}) {
     if (position !== this.position) this.from = null;
     const before = this.info === info ? this.position : null, newLook = this.look !== look;
@@ -67,7 +67,7 @@ export class Board {
     this.#arrange();
   }
 
-  // A move over the board, as a list of its squares; none takes it away.
+  // Draw an arrow for a move, given by its squares; remove it if there are none.
   point(squares = []) {
     const ends = squares.map((square) => this.#centre(square)), parts = [];
     if (ends.length > 1) {
@@ -123,7 +123,7 @@ export class Board {
       const move = from !== to && this.moves?.find(([, squares]) => squares.length > 1 && squares[0] === from && squares.at(-1) === to);
       if (move) this.chosen(move[0]);
     });
-    // A finger that is scrolling, or taken away by the system, drags nothing.
+    // Scrolling is no dragging.
     made.addEventListener("pointercancel", () => { this.dragged = null; });
     made.addEventListener("dragstart", (event) => event.preventDefault());
     return made;
@@ -148,7 +148,7 @@ export class Board {
     element.style.setProperty("--y", y);
   }
 
-  // The move that a click on this square would play; what drops, it does from anywhere in its column.
+  // The move of a click on this square; pieces that drop can be played anywhere in their column.
   #moveTo(square) {
     const away = this.info?.drops ? this.shape[1] : this.shape[0] * this.shape[1];
     return this.moves.find(([, squares]) => (squares.length === 1 ? (squares[0] - square) % away === 0 : this.from !== null && squares[0] === this.from && squares.at(-1) === square));
@@ -184,7 +184,7 @@ export class Board {
     made.setAttribute("aria-disabled", String(!(aimed || isFrom || this.editing)));
   }
 
-  // Show what the move to a square would turn over or take, and where a piece would drop to.
+  // Show which pieces the move to a square would turn over or capture, and where a piece would drop.
   #preview(square = this.pointed) {
     this.pointed = square;
     const [, squares = [], lost = []] = (square !== null && this.#moveTo(square)) || [];
@@ -194,7 +194,7 @@ export class Board {
     }
   }
 
-  // A piece slides from where it was, and discs turn.
+  // Animate pieces that move and discs that turn.
   #animate(before, after) {
     if (still.matches) return;
     for (const side of "01") {

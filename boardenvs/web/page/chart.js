@@ -4,9 +4,8 @@ import { svg } from "./dom.js";
 
 const HEIGHT = 165, LEFT = 48, RIGHT = 12, TOP = 10, BOTTOM = 22;
 
-// lines: [[[x, y]]], y from 0 to 1; ticks: [[y, text]]; marks: [{x, y, text, mark}]; at: an x that is
-// pointed out; click(x) is called with the x that was clicked at; width: that of its place in pixels,
-// so that its labels are as large there as they are meant to be.
+// lines: [[[x, y]]], y from 0 to 1; ticks: [[y, text]]; marks: [{x, y, text, mark}]; at: an x to
+// highlight; click(x): called with the x of a click; width: in pixels, for the labels' size.
 export function chart({ lines, label, xLabel, xText = String, xRange: [x0, x1], ticks, marks = [], at, click, baseline, width }) {
   const [y0, y1] = [0, 1];
   const x = (value) => LEFT + ((value - x0) / (x1 - x0 || 1)) * (width - LEFT - RIGHT);

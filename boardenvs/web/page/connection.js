@@ -1,10 +1,10 @@
-// The connection to the server: requests with answers in parts, and a new connection when one is lost.
+// The connection to the server: requests with answers in parts, and reconnection.
 
 export class Lost extends Error {}
 
 export class Connection extends EventTarget {
   #socket = null;
-  #open = new Map(); // by id: what is waited for
+  #open = new Map(); // requests by id
   #id = 0;
   #delay = 250;
   connected = false;
@@ -19,7 +19,7 @@ export class Connection extends EventTarget {
     this.#socket.onclose = () => this.#lose();
   }
 
-  // The last part of the answer; `part` gets each one that comes before. With `signal` it can be stopped.
+  // Returns the last part of the answer; `part` is called with each one, `signal` can stop the request.
   request(question, { part = () => {}, signal } = {}) {
     const id = ++this.#id;
     return new Promise((resolve, reject) => {

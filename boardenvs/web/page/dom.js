@@ -1,4 +1,4 @@
-// Making elements, in few words.
+// Helpers that make elements.
 
 export function el(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
@@ -49,7 +49,7 @@ export function check(text, checked, change, title = "") {
   return el("label", { class: "check", title }, box, ` ${text}`);
 }
 
-// What the browser keeps for all tabs, where it keeps anything.
+// Values that the browser keeps for all tabs, if it allows that.
 export const kept = {
   get(key) {
     try {
@@ -61,7 +61,7 @@ export const kept = {
   set(key, text) {
     try {
       localStorage.setItem(key, text);
-    } catch { /* it is known until the page is closed */ }
+    } catch { /* kept until the page is closed */ }
   },
 };
 
@@ -69,7 +69,7 @@ const polite = el("div", { class: "unseen", role: "status", "aria-live": "polite
 let said = 0;
 export function sayTo(parent) { parent.append(polite); }
 export function say(text) {
-  // A blank at the end makes the same words news when they are said twice.
+  // Screen readers repeat the same text only if it differs by a space.
   polite.textContent = text + (said++ % 2 ? "\u00a0" : "");
 }
 

@@ -1,4 +1,4 @@
-// The page: the board beside the view that is chosen.
+// The page: the board beside the current view.
 
 import * as address from "./address.js";
 import { AnalyseView } from "./analyse.js";
@@ -14,8 +14,8 @@ import { sound } from "./sound.js";
 import { Table } from "./table.js";
 import { T } from "./texts.js";
 
-const FIRST = ["othello", null, ["human", "level:4"]]; // the game of who comes for the first time
-const HELD = 150; // milliseconds: steps that follow so soon are one in the browser's history
+const FIRST = ["othello", null, ["human", "level:4"]]; // the first game of a new user
+const HELD = 150; // milliseconds: faster steps are one entry in the browser's history
 
 class App {
   constructor() {
@@ -114,7 +114,7 @@ class App {
 
   // ---- addresses
 
-  // Where we were before (`state` is set) is in the game on the board; a link opens a game of its own.
+  // An entry of the history (`state` is set) is in the current game; a link opens a game of its own.
   async #openAddress(state = null) {
     const { table } = this, told = address.read(location.hash);
     this.address = location.hash;
@@ -136,8 +136,8 @@ class App {
     }
   }
 
-  // Every position has its own address; an agent's reply belongs to the move before it, and steps
-  // that follow each other at once are one.
+  // Every position has an address. An agent's reply shares the entry of the move before it, and fast
+  // steps share one.
   #keepAddress(by) {
     const { table } = this, text = address.write({ tree: table.tree, node: table.node, seats: table.seats, view: this.view });
     const about = this.view === "runs" ? [] : [T.capital(table.caption()), table.info.name];
@@ -171,7 +171,7 @@ class App {
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
 
-  // What is known of the game that ends at this node beside its moves.
+  // Players and facts of the game that ends at this node.
   #told(end) {
     const { tree: { record }, seats } = this.table;
     if (record?.end === end) return record;
@@ -201,14 +201,14 @@ class App {
     this.table.turn();
   }
 
-  // What is there to say of the position, or of a game that is over: of all of it.
+  // Analyse the position, or the whole game if it is over.
   analyse() {
     this.setView("analyse");
     if (this.table.over) this.analysis.review();
     else this.analysis.run();
   }
 
-  // Whether a game that is on may be given up for another.
+  // Whether the current game may end for another one.
   mayLeave() {
     return !this.table.running || confirm(T.leave(this.table.node.ply));
   }
@@ -263,7 +263,7 @@ class App {
     }
   }
 
-  // ---- positions made by hand
+  // ---- editing positions
 
   edit(on) {
     this.board.editing = on;
@@ -279,7 +279,7 @@ class App {
     this.#writeEdited();
   }
 
-  // The next kind of piece on a square: each side's without and then with each badge.
+  // Put the next kind of piece on a square: each side's, without and with each badge.
   #placed(square) {
     const board = [...this.edited.board], had = this.edited.badges.findIndex((squares) => squares.includes(square));
     const badges = this.edited.badges.map((squares) => squares.filter((other) => other !== square));
@@ -299,7 +299,7 @@ class App {
     this.render();
   }
 
-  // ---- what is shown
+  // ---- drawing
 
   #key(event) {
     const step = { ArrowLeft: -1, ArrowRight: 1, Home: -1e6, End: 1e6 }[event.key];
@@ -353,7 +353,7 @@ class App {
     return table.paused ? T.paused : "";
   }
 
-  // What the last move turned over or took.
+  // How many pieces the last move turned over or captured.
   #change() {
     const { node } = this.table, move = node.parent?.position?.legal.find(([name]) => name === node.move);
     if (!move?.[2].length) return "";

@@ -1,7 +1,107 @@
-// The moves of a game with what else was tried, as buttons.
+// The moves of a game as a tree of variations, and as a list of buttons.
 
 import { button, el } from "./dom.js";
 import { T } from "./texts.js";
+
+class Node {
+  constructor(move, parent) {
+    this.move = move;
+    this.parent = parent;
+    this.children = [];
+    this.latest = null; // the child visited last
+    this.position = null; // from the server
+    this.explanation = null;
+    this.review = null;
+    this.ply = parent ? parent.ply + 1 : 0;
+  }
+  get path() {
+    const found = [];
+    for (let node = this; node; node = node.parent) found.unshift(node);
+    return found;
+  }
+}
+
+export class Tree {
+  constructor(info, start = null) {
+    this.info = info;
+    this.start = start;
+    this.root = this.node = new Node(null, null);
+    this.resignation = null; // {role, node}
+    this.played = false; // whether a move was made in it, and not only shown
+    this.record = null; // {players, info, goals, end}: facts from a file, and the last node of its game
+  }
+
+  line(node = this.node) {
+    return { game: this.info.text, start: this.start, moves: node.path.slice(1).map((n) => n.move) };
+  }
+
+  // The role that resigned at this node, or null.
+  resigned(node = this.node) {
+    return this.resignation?.node === node ? this.resignation.role : null;
+  }
+
+  // The line from the start through this node to the end or to a resignation.
+  mainLine(node = this.node) {
+    const found = node.path;
+    for (let last = node; this.resigned(last) === null && (last = last.latest ?? last.children[0]); ) found.push(last);
+    return found;
+  }
+
+  child(node, move) {
+    let found = node.children.find((child) => child.move === move);
+    if (!found) node.children.push((found = new Node(move, node)));
+    return found;
+  }
+
+  goTo(node) {
+    this.node = node;
+    for (let n = node; n.parent; n = n.parent) n.parent.latest = n;
+  }
+
+  // The node after these moves, or null.
+  find(moves) {
+    let node = this.root;
+    for (const move of moves) node = node?.children.find((child) => child.move === move);
+    return node ?? null;
+  }
+
+  addLine(moves, node = this.root) {
+    for (const move of moves) node = this.child(node, move);
+    return node;
+  }
+
+  // All nodes as [move, number of the parent], since JSON limits the depth of nested lists.
+  toJSON() {
+    const nodes = [], number = new Map();
+    const stack = [this.root];
+    while (stack.length) {
+      const node = stack.pop();
+      number.set(node, nodes.length);
+      nodes.push([node.move, node.parent ? number.get(node.parent) : -1]);
+      for (let i = node.children.length - 1; i >= 0; i--) stack.push(node.children[i]);
+    }
+    return {
+      game: this.info.text, start: this.start, nodes,
+      at: number.get(this.node), end: number.get(this.mainLine().at(-1)),
+      resignation: this.resignation && { ...this.resignation, node: number.get(this.resignation.node) },
+      record: this.record && { ...this.record, end: number.get(this.record.end) },
+    };
+  }
+
+  static fromJSON(info, kept) {
+    const tree = new Tree(info, kept.start);
+    const nodes = [tree.root];
+    for (const [move, parent] of kept.nodes.slice(1)) nodes.push(tree.child(nodes[parent], move));
+    tree.goTo(nodes[kept.end] ?? tree.root);
+    tree.node = nodes[kept.at] ?? tree.root;
+    tree.resignation = kept.resignation && { ...kept.resignation, node: nodes[kept.resignation.node] };
+    tree.record = kept.record && { ...kept.record, end: nodes[kept.record.end] };
+    return tree;
+  }
+}
+
+// Names of squares and moves, with rows counted from the other end.
+export const turned = (text, rows) => text.replace(/(?<=[a-p])\d+/g, (row) => String(rows + 1 - row));
 
 export function moveList(table, shown, markOf) {
   const main = new Set(table.tree.mainLine());
@@ -12,7 +112,7 @@ export function moveList(table, shown, markOf) {
     made.append(sign);
     return el("li", { class: "ply" }, el("span", { class: "number" }, `${node.ply}.`), made);
   };
-  // A line from one node on, and the variations beside its nodes.
+  // The line from a node on, with its variations.
   const line = (node) => {
     const items = [];
     while (node) {

@@ -1,10 +1,10 @@
-// The dialog in which a game and who plays it are chosen.
+// The dialog that begins a game.
 
 import { button, choice, el, kept, labelled } from "./dom.js";
 import { T } from "./texts.js";
 
-const YOU = "boardenvs-you"; // kept: which side was chosen last
-const OTHER = "other"; // the choice of an agent that is written as a text
+const YOU = "boardenvs-you"; // kept: the side chosen last
+const OTHER = "other"; // the choice of an agent by its text
 
 export class NewGame {
   constructor(app) {
@@ -42,7 +42,7 @@ export class NewGame {
     this.known = {};
   }
 
-  // ---- what is chosen
+  // ---- choices
 
   get opponent() { return this.element.querySelector("input[name=opponent]:checked")?.value ?? "human"; }
   set opponent(value) {
@@ -67,7 +67,7 @@ export class NewGame {
     return el("label", { class: `choice${problem ? " not" : ""}`, title: problem ?? "" }, radio, el("span", {}, ...parts));
   }
 
-  // A field for the text of an agent, which says what is wrong with it.
+  // A field for the text of an agent, which is checked while it is typed.
   #checked(input) {
     input.problem = el("small", { class: "problem" });
     let waiting = null;
@@ -91,7 +91,7 @@ export class NewGame {
     }
   }
 
-  // ---- what there is
+  // ---- games and agents
 
   welcome(hello) {
     this.variants = hello.games;
@@ -117,7 +117,7 @@ export class NewGame {
     const chosen = this.element.querySelector("input[name=opponent]:checked");
     chosen?.focus({ preventScroll: true });
     this.element.querySelector(".body").scrollTop = 0;
-    chosen?.scrollIntoView({ block: "nearest" }); // game and colour stay in view where there is room
+    chosen?.scrollIntoView({ block: "nearest" }); // keep game and colour in view if possible
   }
 
   async #choose(text) {
@@ -147,10 +147,10 @@ export class NewGame {
     this.opponent = this.known[before]?.problem ? "human" : before;
   }
 
-  // ---- the end
+  // ---- closing
 
   async #end(goesOn) {
-    await this.choosing; // the game that was chosen just now is the one to begin
+    await this.choosing; // wait for the chosen game
     const { table } = this.app, { opponent, you } = this;
     const second = opponent === OTHER ? await this.#check(this.text) : opponent;
     const first = you === "nobody" ? await this.#check(this.first) : null;
@@ -162,7 +162,7 @@ export class NewGame {
     this.element.close();
     if (goesOn) return table.seat(seats);
     await table.newGame(this.chosen, null, seats).catch((error) => table.fail(error));
-    // Who plays the second side sees it near, where sides have a direction.
+    // The user's side is at the bottom in games whose sides have a direction.
     this.app.board.flipped = table.info.moves_pieces && seats[0] !== "human" && seats[1] === "human";
     this.app.render();
     this.app.board.grid.querySelector('[tabindex="0"]')?.focus({ preventScroll: true });

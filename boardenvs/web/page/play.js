@@ -1,4 +1,4 @@
-// The view where games are played.
+// The view for playing.
 
 import { button, copy, el, labelled, say } from "./dom.js";
 import { T } from "./texts.js";

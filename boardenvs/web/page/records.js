@@ -1,4 +1,4 @@
-// The view of recorded games: files opened, their games listed, searched and sorted.
+// The view of recorded games: opens files, and lists, searches and sorts their games.
 
 import { button, el, labelled, say } from "./dom.js";
 import { T } from "./texts.js";
@@ -55,7 +55,7 @@ export class RecordsView {
     this.file.value = "";
   }
 
-  // Moves that were typed or pasted: a game to look at.
+  // Open a game from typed or pasted moves.
   async #paste() {
     const text = this.pasted.value.trim();
     if (!text) return;

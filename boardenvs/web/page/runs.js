@@ -1,10 +1,10 @@
-// The view of trainings and tournaments: their reports, and games against their policies.
+// The view of trainings and tournaments: curves, reports, and games against policies.
 
 import { chart } from "./chart.js";
 import { button, el } from "./dom.js";
 import { T } from "./texts.js";
 
-const EVERY = 5000; // milliseconds between two looks at the list
+const EVERY = 5000; // milliseconds between updates
 
 export class RunsView {
   constructor(app) {
@@ -19,7 +19,7 @@ export class RunsView {
     try {
       ({ runs } = await this.app.connection.request({ do: "runs" }));
     } catch {
-      return; // the server is away, which the page says
+      return; // the page shows that the server is away
     }
     const text = JSON.stringify(runs.map((run) => ({ ...run, age: T.age(run.age) })));
     if (text === this.listed) return;
@@ -38,7 +38,7 @@ export class RunsView {
       el("div", { class: "buttons" }, run.report ? report : el("span", {}, T.noReport), run.policy && run.game ? play : run.kind === "training" ? el("span", {}, T.noPolicy) : ""));
   }
 
-  // The scores against its opponents over the steps of a training, while it runs and when it has ended.
+  // A training's scores against its opponents.
   #curve({ name, curve = {} }) {
     const lines = Object.values(curve);
     if (!lines.length) return "";

@@ -1,4 +1,4 @@
-// The sound of a move: off until it is turned on, which is remembered.
+// The sound of a move, off by default.
 
 import { kept } from "./dom.js";
 

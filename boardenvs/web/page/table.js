@@ -1,24 +1,24 @@
-// What is on the board and who plays: the game as a tree, the seats, and the agents that are asked.
+// The current game, its players, and the agents that move for them.
 
 import { Lost } from "./connection.js";
 import { kept, say } from "./dom.js";
+import { Tree, turned } from "./moves.js";
 import { T } from "./texts.js";
-import { Tree, turned } from "./tree.js";
 
 const KEPT = "boardenvs";
-const SHEET = "boardenvs-rule-sheet"; // kept for all tabs: whether the rule sheet's look is shown
+const SHEET = "boardenvs-rule-sheet"; // kept for all tabs
 
 export class Table extends EventTarget {
   tree = null;
   seats = ["human", "human"];
   paused = false;
   speed = 0; // seconds between the moves of agents that play each other
-  seconds = null; // that agents who search think about a move; null: as long as they do
+  seconds = null; // thinking time of agents that search; null: their own
   ruleSheet = kept.get(SHEET) === "yes";
   view = "play";
-  message = ""; // what there is to say beside the position's own caption
+  message = ""; // shown beside the caption
   problem = "";
-  #thinking = null; // of an agent's move: {abort, agent}
+  #thinking = null; // {abort, agent} while an agent thinks about its move
   #infos = new Map();
   #openings = 0;
 
@@ -33,14 +33,14 @@ export class Table extends EventTarget {
   get thinking() { return this.#thinking?.agent ?? null; }
   get over() { return this.position?.over || this.tree.resigned() !== null; }
   get agentsOnly() { return this.seats.every((seat) => seat !== "human"); }
-  // Whether the side to move is played from the page.
+  // Whether the user may move.
   get open() { return !this.over && (this.view !== "play" || this.seats[this.position?.to_move] === "human"); }
 
-  // How the game looks, and with it the names of sides and squares.
+  // Colours, and the names of sides and squares.
   get look() { return this.info.looks.at(this.ruleSheet ? -1 : 0); }
   side(role) { return this.look.sides[role]; }
   shown(name) { return this.look.from_top ? turned(name, this.info.shape[0]) : name; }
-  // Whether a game is on, with a person in it, that would be lost.
+  // Whether a game of the user would be lost.
   get running() { return Boolean(this.tree?.played) && !this.over; }
 
   showRuleSheet(on) {
@@ -49,7 +49,7 @@ export class Table extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
-  // Tell the page; `by` says where it was a "reply" of an agent, or a "step" through the game.
+  // Tell the page; `by` is "reply" for an agent's move, "step" for steps through the game.
   changed(by = null) {
     this.dispatchEvent(new CustomEvent("change", { detail: by }));
     this.keep();
@@ -69,7 +69,7 @@ export class Table extends EventTarget {
     const info = await this.gameInfo(text);
     const tree = new Tree(info, start);
     await this.load(tree, tree.root);
-    if (opening !== this.#openings) return; // another was begun since
+    if (opening !== this.#openings) return; // another one has begun
     this.#take(tree);
     this.seats = [...seats];
     this.paused = false;
@@ -78,7 +78,7 @@ export class Table extends EventTarget {
     this.turn();
   }
 
-  // A game that was played, as a file or an address tells it, shown after so many plies.
+  // A game from a file or an address, shown after `ply` plies.
   async openGame({ game, start = null, moves, players = null, info = {}, goals = null, ply = moves.length, seats = this.seats }) {
     const opening = ++this.#openings;
     const tree = new Tree(await this.gameInfo(game), start);
@@ -108,7 +108,7 @@ export class Table extends EventTarget {
     this.message = this.problem = "";
   }
 
-  // Have the positions on the way to a node; what is wrong with its moves, if anything.
+  // Load the positions up to a node; returns the error of an illegal move, or null.
   async load(tree, node) {
     const path = node.path, since = path.findIndex((n) => !n.position);
     if (since < 0) return null;
@@ -146,7 +146,7 @@ export class Table extends EventTarget {
     return `${T.played(this.side(node.parent.position.to_move), this.shown(node.move))}. ${this.caption(node)}`;
   }
 
-  // A move from the page.
+  // A move of the user.
   async play(name) {
     if (!this.open) return;
     this.abort();
@@ -172,7 +172,7 @@ export class Table extends EventTarget {
     this.turn();
   }
 
-  // Ask the agent whose turn it is, and go on as long as it is an agent's.
+  // Let agents move as long as it is their turn.
   async turn() {
     while (this.view === "play" && !this.paused && !this.#thinking && this.tree && this.position && !this.over) {
       const seat = this.seats[this.position.to_move];
@@ -205,12 +205,12 @@ export class Table extends EventTarget {
     }
   }
 
-  // A move that is played again takes back that somebody resigned after it; one that is looked at does not.
+  // Playing a move again, and not only showing it, takes back a resignation after it.
   #playOn(node) {
     if (this.view === "play" && this.tree.resigned(node) !== null) this.tree.resignation = null;
   }
 
-  // Others play on from here.
+  // Continue with other players.
   seat(seats) {
     this.abort();
     this.seats = [...seats];
@@ -219,14 +219,14 @@ export class Table extends EventTarget {
     this.turn();
   }
 
-  // A line that could be played from a node, to be stepped through: its first move is shown.
+  // Add a variation to a node, and show its first moves.
   async tryLine(node, moves, shown = 1) {
     const end = this.tree.addLine(moves, node);
     this.tree.goTo(end);
     await this.goTo(end.path[node.ply + Math.min(shown, moves.length)]);
   }
 
-  // Have nobody think about a move.
+  // Stop the agent that thinks.
   abort() {
     const thinking = this.#thinking;
     this.#thinking = null;
@@ -241,7 +241,7 @@ export class Table extends EventTarget {
     this.turn();
   }
 
-  // Back to where the page's side had its turn before; `undo` and `redo` stop agents.
+  // Back to the user's last turn; undo and redo stop agents.
   undo() {
     let node = this.node.parent;
     if (this.tree.resigned() !== null) {
@@ -285,13 +285,13 @@ export class Table extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
-  // What is needed to go on after a reload stays with the tab.
+  // Keep the game in this tab for a reload.
   keep() {
     if (!this.tree) return;
     const { seats, paused, speed, seconds, view } = this;
     try {
       sessionStorage.setItem(KEPT, JSON.stringify({ tree: this.tree, seats, paused, speed, seconds, view, seed: this.tree.seed, hash: location.hash }));
-    } catch { /* a browser that keeps nothing */ }
+    } catch { /* the browser does not allow it */ }
   }
 
   static kept() {
