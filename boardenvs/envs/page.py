@@ -7,16 +7,14 @@ own words are its `about` (`boardenvs.game.rules`). Any game has a page.
 from __future__ import annotations
 
 import inspect
-import re
-import textwrap
-from typing import Any
+import json
 
 from boardenvs import games
 from boardenvs.board.bitboard import square_name
 from boardenvs.envs.core import env_name
 from boardenvs.envs.factory import gymnasium_id
 from boardenvs.game.contract import Game
-from boardenvs.game.rules import DRAW, ILLEGAL_ACTION_REWARD, LOSS, WIN, goal_to_reward
+from boardenvs.game.rules import DRAW, ILLEGAL_ACTION_REWARD, LOSS, WIN
 
 
 def page_of(game: Game) -> str:
@@ -29,38 +27,23 @@ def page_of(game: Game) -> str:
     print(page_of(boardenvs.games.make("wolf_and_sheep:rules=described")))
     ```
     """
+    summary, _, rules = inspect.cleandoc(type(game).__doc__ or "").partition("\n\n")
+    head = [f"# {title_of(game)}", game.about.summary or summary, _table(game), _usage(game)]
+    head += [game.about.rules or rules]
     sections = {
         "Observation space": _observations(game),
         "Action space": _actions(game),
-        "Rewards": _rewards(),
+        "Rewards": _REWARDS,
         "End of the game": game.about.end,
         "Options": _options(game),
         "Gymnasium and Stable-Baselines3": _other_interfaces(game),
         "Which to take": game.about.choice,
         "Source of the rules": game.about.source,
-        "Version history": "- v0: initial version." if _has_module(game) else "",
+        "Version history": "- v0: initial version." if game.id in games.BUILT_IN else "",
     }
-    head = [f"# {title_of(game)}", _summary(game), _table(game), _usage(game), _rules(game)]
     parts = [part for part in head if part]
-    parts += [f"## {title}\n\n{_wrapped(text)}" for title, text in sections.items() if text]
+    parts += [f"## {title}\n\n{text}" for title, text in sections.items() if text]
     return "\n\n".join(parts) + "\n"
-
-
-def _wrapped(text: str) -> str:
-    """The text with its long paragraphs and list items in lines of at most 100 characters."""
-    blocks = re.split(r"(\n\n|\n(?=- ))", text)
-    return "".join(
-        textwrap.fill(
-            " ".join(block.split()),
-            100,
-            subsequent_indent="  " * block.startswith("- "),
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        if max(map(len, block.split("\n"))) > 100 and not block.startswith("|")
-        else block
-        for block in blocks
-    )
 
 
 def title_of(game: Game) -> str:
@@ -68,51 +51,33 @@ def title_of(game: Game) -> str:
     return game.about.title or game.id.replace("_", " ").capitalize()
 
 
-def _summary(game: Game) -> str:
-    return game.about.summary or _class_docstring(game).partition("\n\n")[0]
-
-
-def _rules(game: Game) -> str:
-    return game.about.rules or _class_docstring(game).partition("\n\n")[2]
-
-
-def _class_docstring(game: Game) -> str:
-    return inspect.cleandoc(type(game).__doc__ or "")
-
-
 def _table(game: Game) -> str:
     height, width, planes = game.observation_shape
-    rows = {
-        "Import": f"`{_import(game)}`",
-        "Actions": "Discrete",
-        "Parallel API": "Yes",
-        "Manual Control": "No",
-        "Agents": f"`agents= {list(game.roles)}`",
-        "Number of Agents": str(len(game.roles)),
-        "Action Shape": "()",
-        "Action Values": f"Discrete({game.num_actions})",
-        "Observation Shape": str(game.observation_shape),
-        "Observation Values": "[0, 1]",
-        "State Shape": str((height, width, planes + 1)),
-    }
-    (name, value), *rest = rows.items()
-    return "\n".join([f"| {name} | {value} |", "|---|---|", *(f"| {k} | {v} |" for k, v in rest)])
+    return f"""\
+| Import | `{_import(game)}` |
+|---|---|
+| Actions | Discrete |
+| Parallel API | Yes |
+| Manual Control | No |
+| Agents | `agents= {list(game.roles)}` |
+| Number of Agents | {len(game.roles)} |
+| Action Shape | () |
+| Action Values | Discrete({game.num_actions}) |
+| Observation Shape | {game.observation_shape} |
+| Observation Values | [0, 1] |
+| State Shape | {(height, width, planes + 1)} |"""
 
 
 def _import(game: Game) -> str:
-    return f"from boardenvs import {env_name(game)}" if _has_module(game) else "import boardenvs"
+    is_built_in = game.id in games.BUILT_IN
+    return f"from boardenvs import {env_name(game)}" if is_built_in else "import boardenvs"
 
 
-def _has_module(game: Game) -> bool:
-    return game.id in games.BUILT_IN
-
-
-def _make(game: Game, maker: str, *arguments: str) -> str:
+def _make(game: Game, maker: str, arguments: str) -> str:
     """The call that makes an environment of this game."""
-    if _has_module(game):
-        return f"{env_name(game)}.{maker}({', '.join(arguments)})"
-    name = f'"{games.name_of(game)}"'
-    return f"boardenvs.{maker}({', '.join([name, *arguments])})"
+    if game.id in games.BUILT_IN:
+        return f"{env_name(game)}.{maker}({arguments})"
+    return f'boardenvs.{maker}("{games.name_of(game)}", {arguments})'
 
 
 def _usage(game: Game) -> str:
@@ -165,18 +130,18 @@ def _further_planes(game: Game, count: int) -> list[tuple[str, str]]:
 def _actions(game: Game) -> str:
     noop = f"Action {game.noop} is noop, the pass. {game.about.passing}"
     fixed = "Action numbers will not change: saved policies depend on them."
-    return " ".join([game.notation.explain(game), noop, *([fixed] if _has_module(game) else [])])
+    return " ".join(
+        [game.notation.explain(game), noop, *([fixed] if game.id in games.BUILT_IN else [])]
+    )
 
 
-def _rewards() -> str:
-    win, draw, loss = (goal_to_reward(goal) for goal in (WIN, DRAW, LOSS))
-    return f"""\
+_REWARDS = f"""\
 0 before the end of the game. At its end, on one of two scales:
 
 | `reward=` | winner | draw | loser | default of |
 |---|---|---|---|---|
 | `"goal"` | {WIN:g} | {DRAW:g} | {LOSS:g} | `env`, `raw_env`, `parallel_env` (PettingZoo) |
-| `"zero_sum"` | {win:+g} | {draw:g} | {loss:+g} | `vec_env`, `gymnasium.make` |
+| `"zero_sum"` | +1 | 0 | -1 | `vec_env`, `gymnasium.make` |
 
 Goal values are those of the rule sheets; Stable-Baselines3's `BoardVecEnv` has zero-sum rewards
 alone.
@@ -188,31 +153,28 @@ In `raw_env` and `BoardVecEnv` it raises `IllegalActionError` and nothing change
 
 
 def _options(game: Game) -> str:
-    lines = [
-        '- `render_mode`: `"human"` (a window), `"rgb_array"`, `"ansi"` (text), `"svg"` or None '
-        "(default).",
-        '- `reward`: `"goal"` or `"zero_sum"`, see above.',
+    rules = [
+        f"- `{name}`: {game.about.options.get(name, 'a parameter of the rules.')} Default: "
+        f"`{json.dumps(value) if isinstance(value, str) else value}`."
+        for name, value in games.defaults(games.name_of(game)).items()
+        if name != "id"
     ]
-    rules = games.defaults(games.name_of(game))
-    lines += [_option(game, name, value) for name, value in rules.items() if name != "id"]
-    example = game.start().fen()
-    return (
-        "\n".join(lines)
-        + f"""
-- `reset(options={{"position": ...}})` starts from a position, given as a `boardenvs.Position` or as
-  text: `"{example}"` (ranks 8 to 1, first letters of the roles, numbers of empty squares, role to
-  move, plies played; a ply is one action of one side)."""
+    return "\n".join(
+        [
+            '- `render_mode`: `"human"` (a window), `"rgb_array"`, `"ansi"` (text), `"svg"` or '
+            "None (default).",
+            '- `reward`: `"goal"` or `"zero_sum"`, see above.',
+            *rules,
+            '- `reset(options={"position": ...})` starts from a position, given as a '
+            f'`boardenvs.Position` or as text: `"{game.start().fen()}"` (ranks 8 to 1, first '
+            "letters of the roles, numbers of empty squares, role to move, plies played; a ply is "
+            "one action of one side).",
+        ]
     )
 
 
-def _option(game: Game, name: str, default: Any) -> str:
-    text = game.about.options.get(name, "a parameter of the rules.")
-    shown = f'"{default}"' if isinstance(default, str) else repr(default)
-    return f"- `{name}`: {text} Default: `{shown}`."
-
-
 def _other_interfaces(game: Game) -> str:
-    vec_env = _make(game, "vec_env", "num_envs", "opponent=None")
+    vec_env = _make(game, "vec_env", "num_envs, opponent=None")
     text = f"""\
 - `{vec_env}` plays a batch of games: one ply of whoever is to move a step, or a seat against an
   opponent; see `boardenvs.envs.vector.BoardVectorEnv`.
