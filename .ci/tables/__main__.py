@@ -55,7 +55,7 @@ def main(
             today = datetime.datetime.now(datetime.UTC).date().isoformat()
             command = f"python .ci/tables {text} --only exam --seed {seed}"
             asked = exams.find_positions(game, seed)
-            write_atomically(path, positions.write_positions(game, asked, today, command))
+            write_atomically(path, exams.write_positions(game, asked, today, command))
             typer.echo(f"{path} is written")
 
 

@@ -8,11 +8,14 @@ Lines of Action, forced wins and only defences, proven by search.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from boardenvs import games
 from boardenvs.arena.match import play_match
 from boardenvs.arena.pools import PLAYOUTS
 from boardenvs.exams.positions import ExamPosition
@@ -140,3 +143,18 @@ def _only_defence(positions: list[Position]) -> ExamPosition | None:
 
 def _of_moves(kind: str, position: Position, right: list[int]) -> ExamPosition:
     return ExamPosition(kind, position, {a: int(a in right) for a in position.legal_actions()})
+
+
+def write_positions(
+    game: Game, positions: Iterable[ExamPosition], made: str, command: str
+) -> bytes:
+    """The file of an exam: a line on its making, and one for each position."""
+    lines: list[dict[str, Any]] = [{"game": games.spec_of(game), "made": made, "command": command}]
+    for one in positions:
+        named = {
+            game.action_name(action, one.position): value
+            for action, value in one.values.items()
+            if value or game.margin_counts  # without points, only right moves
+        }
+        lines.append({"kind": one.kind, "position": one.position.fen(), "moves": named})
+    return "".join(f"{json.dumps(line)}\n" for line in lines).encode()

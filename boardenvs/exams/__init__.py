@@ -5,7 +5,7 @@
 `positions` reads the test positions, and `accuracy` asks a player and marks its moves.
 """
 
-from boardenvs.exams.accuracy import Accuracy, ExamResult, draw, model_card, take_exam
+from boardenvs.exams.accuracy import Accuracy, ExamResult, take_exam
 from boardenvs.exams.positions import has_exam
 
-__all__ = ["Accuracy", "ExamResult", "draw", "has_exam", "model_card", "take_exam"]
+__all__ = ["Accuracy", "ExamResult", "has_exam", "take_exam"]

@@ -1,28 +1,21 @@
-"""How accurately a player moves: its moves in test positions, counted and drawn."""
+"""How accurately a player moves: its moves in test positions, marked."""
 
 from __future__ import annotations
 
-import json
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from boardenvs.agents import Agent, check_game
 from boardenvs.agents.base import HistoryAgent
-from boardenvs.agents.policy import Policy
-from boardenvs.agents.shield import policy_player
 from boardenvs.arena.player import FORFEIT, Faults, Player
 from boardenvs.arena.ratings import Z95, score_interval
-from boardenvs.envs.page import title_of
-from boardenvs.exams.positions import ExamPositions, exam_positions, has_exam
+from boardenvs.exams.positions import ExamPositions, exam_positions
 from boardenvs.game.contract import Game
 from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, take
-from boardenvs.games import spec_of
-from boardenvs.report import ReportTable
-from boardenvs.report.figures import IntervalRow, draw_intervals
 from boardenvs.utils.imports import describe
 
 ALL = "all"
@@ -31,21 +24,21 @@ _AT_ONCE = 50  # positions of one question to the player
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How well the positions of one kind were answered; ends of intervals of 95 %."""
+    """The marks for the positions of one kind, with 95 % intervals."""
 
-    kind: str  # ALL over all kinds
+    kind: str  # or ALL
     positions: int
     kept: float  # the share of moves that keep the value: the win, or the draw
     low: float
     high: float
-    best: float | None  # the share of moves that lose no disc; None where discs do not count
+    best: float | None  # the share of moves that lose no disc; None if discs do not count
     loss: float | None  # the mean loss in discs; an illegal move loses as the worst legal one
     loss_low: float | None
     loss_high: float | None
 
     @property
     def row(self) -> dict[str, object]:
-        """For a table; ends of 95 % intervals are in brackets."""
+        """A row of a table, with 95 % intervals in brackets."""
         kept = f"{self.kept:.3f} [{self.low:.3f}, {self.high:.3f}]"
         row = {"kind": self.kind, "positions": self.positions, "keeps the value": kept}
         if self.loss is not None:
@@ -60,9 +53,9 @@ class ExamResult:
     """A player's exam in one game."""
 
     game: str  # its id
-    marks: tuple[Accuracy, ...]  # of each kind, then of all
+    marks: tuple[Accuracy, ...]  # of each kind, then of all kinds
     seconds: float
-    made: str  # where the positions are from
+    made: str  # when and how the positions were made
     faults: Faults
 
     @property
@@ -80,12 +73,12 @@ def take_exam(
 ) -> ExamResult:
     """Ask the agent for its move in each position of the game's exam.
 
-    An illegal move or an exception counts as a wrong move. `progress` is told how many positions
-    are answered, and of how many. The same seed gives the same marks if the agent draws from
-    the generator it gets alone.
+    An illegal move or an exception counts as a wrong move. `progress` is called with the number of
+    answered positions and of all. The same seed gives the same marks if the agent draws only from
+    the generator that it is given.
 
-    ValueError for a game without an exam, or where the agent cannot play it or must know how games
-    came about.
+    ValueError for a game without an exam, an agent that cannot play it, or one that needs the moves
+    that led to a position.
 
     ```python
     import boardenvs
@@ -104,7 +97,7 @@ def take_exam(
         except Exception as error:  # agents may be anybody's code
             raise ValueError(
                 "the agent must know how a game came about, which an exam's positions do not tell: "
-                f"it can play matches alone ({describe(error)})"
+                f"it can only play matches ({describe(error)})"
             ) from error
     began, count = time.monotonic(), len(asked.kinds)
     player = Player(alone, np.random.default_rng(seed))
@@ -126,7 +119,7 @@ def take_exam(
 
 @dataclass(frozen=True)
 class _WithoutHistory:
-    """An agent that is asked about positions alone: an exam's are not told how they came about."""
+    """An agent without `act_after`: the positions of an exam come without their games."""
 
     agent: Agent
 
@@ -135,7 +128,7 @@ class _WithoutHistory:
 
 
 def _marks(game: Game, asked: ExamPositions, answers: IntArray) -> tuple[Accuracy, ...]:
-    """Of each kind, then of all."""
+    """The marks of each kind, then of all."""
     legal, best = np.isfinite(asked.values), asked.values.max(axis=1)
     worst = np.where(legal, asked.values, np.inf).min(axis=1)
     given = asked.values[np.arange(len(answers)), np.maximum(answers, 0)]
@@ -159,91 +152,3 @@ def _mark(kind: str, kept: BoolArray, loss: FloatArray | None) -> Accuracy:
     radius = Z95 * float(loss.std(ddof=1)) / math.sqrt(count) if count > 1 else math.inf
     best, lowest = float((loss == 0).mean()), max(mean - radius, 0.0)
     return Accuracy(kind, count, share, low, high, best, mean, lowest, mean + radius)
-
-
-def draw(agent: str, marked: Sequence[ExamResult]) -> bytes:
-    """An SVG with a row for each kind of each game. ImportError without matplotlib."""
-    rows = [
-        IntervalRow(
-            f"{result.game}: {mark.kind}".replace("_", " "),
-            *(mark.kept, mark.low, mark.high),
-            (f"{mark.kept:.3f}", f"{mark.low:.3f} to {mark.high:.3f}"),
-        )
-        for result in marked
-        for mark in result.marks
-    ]
-    label = "share of moves that keep the value, with 95 % intervals"
-    return draw_intervals(agent, rows, label, limits=(0, 1))
-
-
-# ---- the card of a policy: what it plays, how it was made, and how well it moves -----------------
-
-_CARD = """\
----
-library_name: boardenvs
-pipeline_tag: reinforcement-learning
-tags: [reinforcement-learning, board-games, {game_id}]
----
-
-# A policy for {title}
-
-It plays `{spec}`, and no other rules. It is a network of {numbers:,} numbers,
-with {layers}: it takes observations {shape},
-and gives logits of {actions} actions and a value. It runs with NumPy alone.
-
-```python
-import boardenvs
-
-game = boardenvs.games.make("{spec}")
-print(boardenvs.play_match(game, "{player}", "level:3", pairs=20))
-```
-
-## How it was made
-
-```json
-{notes}
-```
-
-## How well it moves
-
-{marks}
-
-`boardenvs rate {player} --game {spec}` rates it on the published anchors.
-"""
-
-
-def model_card(policy: Policy, player: str = "policy:policy.npz") -> str:
-    """A page in Markdown to stand beside a policy's file, with its marks in the game's exam.
-
-    player: the text of a player that has the policy. What the policy's notes say is shown as it is.
-
-    ```python
-    import boardenvs
-    from boardenvs.agents.trained import trained_policy
-    from boardenvs.exams import model_card
-
-    print(model_card(trained_policy(boardenvs.games.make("wolf_and_sheep"))))
-    ```
-    """
-    game = policy.game
-    widths = [str(len(biases)) for _, biases in policy.hidden]
-    return _CARD.format(
-        game_id=game.id,
-        title=title_of(game),
-        spec=spec_of(game),
-        numbers=sum(values.size for values in policy.arrays.values()),
-        layers=f"hidden layers of {' and '.join(widths) or 0} units ({policy.activation})",
-        shape="x".join(map(str, game.observation_shape)),
-        actions=game.num_actions,
-        notes=json.dumps(dict(policy.notes), indent=2),
-        marks=_marks_of(policy),
-        player=player,
-    )
-
-
-def _marks_of(policy: Policy) -> str:
-    if not has_exam(policy.game):
-        return "There is no exam of this game."
-    result = take_exam(policy.game, policy_player(policy))
-    table = ReportTable([mark.row for mark in result.marks]).markdown()
-    return f"Its moves in the exam of the game, {result.made}; intervals are of 95 %.\n\n{table}"

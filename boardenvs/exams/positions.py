@@ -1,17 +1,17 @@
-"""The test positions of a game, with the value of each legal move of them.
+"""The test positions of a game, with the value of each of their legal moves.
 
-They come from files here, but those of Wolf and Sheep, which is solved: these are drawn, always the
-same, from all positions that games can reach.
+They come from files here. In Wolf and Sheep, which is solved, they are drawn from all positions
+that games can reach, always the same.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,9 +30,10 @@ _SEED = 1
 
 @dataclass(frozen=True)
 class ExamPosition:
-    """A position, and the value of each legal action to the side to move: with best play of both
-    sides the lead at the end where the game counts it (in Othello discs, of 64 and without the
-    empty squares), else 1 for each action that is right and 0 for all others.
+    """A position, and the value of each legal action to the side to move.
+
+    If the game counts points, the value is the lead at the end with best play (in Othello discs,
+    without the empty squares); else 1 for right actions and 0 for all others.
     """
 
     kind: str
@@ -45,12 +46,12 @@ class ExamPositions(NamedTuple):
 
     kinds: tuple[str, ...]  # (Q,)
     state: State
-    values: FloatArray  # (Q, A): what `ExamPosition` says; -inf for illegal actions
+    values: FloatArray  # (Q, A): as in `ExamPosition`; -inf for illegal actions
     made: str  # when and how
 
 
 def has_exam(game: Game) -> bool:
-    """Whether there is an exam of the game."""
+    """Whether the game has an exam."""
     return Tablebase.covers(game) or _file(game) is not None
 
 
@@ -75,27 +76,12 @@ def exam_positions(game: Game) -> ExamPositions:
     return ExamPositions(tuple(line["kind"] for line in lines), stack(asked), values, made)
 
 
-def write_positions(
-    game: Game, positions: Iterable[ExamPosition], made: str, command: str
-) -> bytes:
-    """The file of an exam: a line on how it was made, and one for each position."""
-    lines: list[dict[str, Any]] = [{"game": games.spec_of(game), "made": made, "command": command}]
-    for one in positions:
-        named = {
-            game.action_name(action, one.position): value
-            for action, value in one.values.items()
-            if value or game.margin_counts  # right moves alone, where others are only wrong
-        }
-        lines.append({"kind": one.kind, "position": one.position.fen(), "moves": named})
-    return "".join(f"{json.dumps(line)}\n" for line in lines).encode()
-
-
 def _file(game: Game) -> Path | None:
     return find_file(FOLDER, game, ".jsonl")
 
 
 def _of_table(game: Game) -> ExamPositions:
-    """Positions won for the side to move in which it can give the win away."""
+    """Won positions in which the side to move can give the win away."""
     table, rng = Tablebase.load(game), np.random.default_rng(_SEED)
     kinds: list[str] = []
     states, values = [], []
@@ -108,6 +94,6 @@ def _of_table(game: Game) -> ExamPositions:
         values.append(np.where(game.legal(drawn), table.preserving(drawn), -np.inf))
     if not kinds:
         text = games.spec_of(game)
-        raise ValueError(f"there is no exam for {text}: no move of it gives a win away")
+        raise ValueError(f"there is no exam for {text}: no move gives a win away")
     made = "drawn from the exact solution"
     return ExamPositions(tuple(kinds), concat(states), np.concatenate(values), made)

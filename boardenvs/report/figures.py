@@ -104,12 +104,8 @@ def draw_intervals(
     title: str,
     rows: Sequence[IntervalRow],
     label: str,
-    limits: tuple[float, float] | None = None,
 ) -> bytes:
-    """An SVG: a row for each value, the first on top, with an arrow at an open end.
-
-    Values are points between the `limits`; without these they are bars from 0.
-    """
+    """An SVG: a bar for each value, the first on top, with an arrow at an open end."""
     width = 9.0
     values = np.array([row[1:4] for row in rows])
     known = values[np.isfinite(values)]
@@ -119,15 +115,11 @@ def draw_intervals(
         figure.set_layout_engine("constrained", rect=(0, 0, 1 - 1.9 / width, 1))
         axes = figure.subplots()
         for place, row in enumerate(rows):
-            if limits is None:
-                axes.barh(place, row.value, height=0.66, color=row.colour, alpha=0.85, zorder=2)
-            else:
-                axes.plot(row.value, place, "o", color=row.colour, markersize=5, zorder=5)
+            axes.barh(place, row.value, height=0.66, color=row.colour, alpha=0.85, zorder=2)
             _draw_interval(axes, row, place, reach)
             _draw_texts(axes, row.texts, place)
-        if limits is None:
-            axes.axvline(0, color=INK, linewidth=1, zorder=3)
-            limits = left - 1.5 * reach * (left < 0), right + 0.5 * reach
+        axes.axvline(0, color=INK, linewidth=1, zorder=3)
+        limits = left - 1.5 * reach * (left < 0), right + 0.5 * reach
         axes.set(xlim=limits, ylim=(len(rows) - 0.4, -0.6), xlabel=escaped(label))
         axes.set_yticks(range(len(rows)), [escaped(row.name) for row in rows])
         axes.grid(visible=False, axis="y")
