@@ -57,7 +57,6 @@ def test_a_run_removes_what_it_wrote_and_nothing_else(
     """A full disk where it begins, or begins anew, is no dead end."""
     path, elsewhere = tmp_path / "run", tmp_path / "elsewhere"
     on_a_full_disk(monkeypatch, folder, lambda: make_folder(path, CONFIG, overwrite=False))
-    put(path / "config.yaml.123.456.tmp")  # of a kill
     make_folder(path, CONFIG, overwrite)
     assert [p.name for p in path.iterdir()] == ["config.yaml"]
     ours = [

@@ -22,7 +22,6 @@ from boardenvs import games
 from boardenvs.agents import agent_for
 from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import load_policy, readable_shapes
-from boardenvs.agents.trained import trained_policy
 from boardenvs.game.openings import MAX_PLIES
 
 
@@ -208,6 +207,8 @@ class RunSettings(GameSettings):
         """
         if self.start == SCRATCH:
             return None
+        from boardenvs.agents.trained import trained_policy
+
         game = self.make_game()
         policy = trained_policy(game) if self.start == TRAINED else load_policy(self.start)
         policy.check_game(game)

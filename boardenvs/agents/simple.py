@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +14,9 @@ from boardenvs.game.perft import successors
 from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import FloatArray, IntArray, State, for_movers
-from boardenvs.search.analysis import OUTCOMES, Analysis, MoveAnalysis
+
+if TYPE_CHECKING:
+    from boardenvs.search.analysis import Analysis
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,8 @@ class RandomAgent:
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
         """The same probability for each action, and no values."""
+        from boardenvs.search.analysis import Analysis, MoveAnalysis
+
         actions = position.legal_actions()
         moves = tuple(
             MoveAnalysis(action=action, probability=1 / len(actions), line=(action,))
@@ -55,6 +60,8 @@ class OnePlyAgent(ABC):
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
         """The values by which `act` chooses, its choice first."""
+        from boardenvs.search.analysis import OUTCOMES, Analysis, MoveAnalysis
+
         game, state = position.game, stack([position])
         chosen = int(self.act(game, state, rng)[0])
         rows, actions, after = successors(game, state)
