@@ -8,16 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from command_line import invoke, run
+from command_line import run
 from variants import random_record
 
 from boardenvs.agents.analyse import analyse
 from boardenvs.game.fen import parse_position
 from boardenvs.games import make, parse
 from boardenvs.records import replay, save
-from boardenvs.tablebase import build, table
 
 # The wolf passes the last sheep with d4-c3 or d4-e3.
 NEARLY_WON = "8/8/5s1s/6s1/3w4/s7/8/8 wolf 20"
@@ -76,25 +74,6 @@ def test_what_is_proven(
     text = " ".join(command(spec, *at(position), "--prove").split())
     for words in (*said, f"Best play: {game.look.write(' '.join(line), 8)}"):
         assert words in text
-
-
-def test_a_line_depends_on_the_seed_alone() -> None:
-    lines = [proof("wolf_and_sheep", "--seed", str(seed))["line"] for seed in (3, 3, 4, 5)]
-    assert lines[0] == lines[1]
-    assert len(set(map(tuple, lines))) > 1
-
-
-def test_json_stays_json_while_the_table_is_made(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    def solve_all(game: object, report: Any) -> Any:
-        report("moves found", 1, 2)
-        return np.ones(2 * 64 * 35960, np.int16)
-
-    monkeypatch.setattr(build, "solve_all", solve_all)
-    monkeypatch.setattr(table, "_loaded", {})
-    monkeypatch.setenv("BOARDENVS_CACHE", str(tmp_path))
-    assert json.loads(invoke("analyse", "wolf_and_sheep", "--json").stdout)["proven"]
 
 
 def test_what_is_not_proven_is_not_claimed() -> None:

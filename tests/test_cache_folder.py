@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -41,22 +39,3 @@ def test_a_folder_that_others_own_or_may_write_is_not_used(
     with pytest.warns(UserWarning, match="another user owns .*shared, or may write to it"):
         assert cache_folder() == private_folder() != shared
     assert stat.S_IMODE(private_folder().stat().st_mode) == 0o700
-
-
-def test_without_a_home_there_is_a_folder_of_the_process() -> None:
-    code = (
-        "import pathlib\n"
-        "def home():\n    raise RuntimeError('Could not determine home directory.')\n"
-        "pathlib.Path.home = home\n"
-        "from boardenvs.utils.cache import cache_folder\n"
-        "print(cache_folder(), cache_folder().is_dir())"
-    )
-    drop = ("BOARDENVS_CACHE", "XDG_CACHE_HOME", "HOME")
-    env = {k: v for k, v in os.environ.items() if k not in drop}
-    shown = subprocess.run(
-        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
-    )
-    assert "there is neither a home nor a folder for caches" in shown.stderr
-    folder, there = shown.stdout.split()
-    assert there == "True"
-    assert not Path(folder).exists()  # it went with its process

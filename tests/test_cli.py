@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 import typer.main
 from command_line import run
-from registered import FewestDiscs
 from typer.testing import CliRunner
 from variants import BUILT_IN, HERE, VARIANTS, make, random_record
 
@@ -111,14 +110,6 @@ def test_a_game_s_page() -> None:
     assert board[0].count("*") == 8  # and where its pieces can go
 
 
-def test_a_game_without_a_page_shows_what_its_class_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(games.GAMES._factories, "fewest_discs", FewestDiscs)
-    output = run("games", "fewest_discs")
-    assert "Othello the other way round: fewer discs win." in output
-    assert "fewest_discs at the start" in output
-    assert "fewest_discs" in {cells[0] for cells in rows(run("games"))}
-
-
 # ---- records -----------------------------------------------------------------------------------
 
 
@@ -177,10 +168,3 @@ def test_records_converts(tmp_path: Path) -> None:
     assert f"3 games are in {tmp_path / 'new.txt'}" in output.replace("\n", "")
     assert "does not hold all of their players" in output
     assert [r.actions for r in load(tmp_path / "new.txt")] == [r.actions for r in whole]
-
-
-def test_records_of_other_games_and_formats(tmp_path: Path) -> None:
-    path = tmp_path / "moves"
-    path.write_text("1. b1-b3 a3xc1\n")
-    words = ("records", path, "--game", "lines_of_action")
-    assert rows(run(*words))[0][:5] == ["lines_of_action", "1", "0", "1", "0"]

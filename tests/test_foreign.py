@@ -9,12 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from arena_agents import Otherwise, lowest
+from arena_agents import lowest
 
-from boardenvs.agents import as_agent, check_game, make_agent
-from boardenvs.agents.policy import PolicyAgent
-from boardenvs.agents.simple import GreedyAgent
-from boardenvs.agents.trained import trained_policy
+from boardenvs.agents import as_agent, make_agent
 from boardenvs.envs.factory import raw_env
 from boardenvs.game.openings import random_openings
 from boardenvs.games import GAMES, make
@@ -59,14 +56,6 @@ def test_every_form_plays(given: object) -> None:
     assert np.array_equal(as_agent(given).act(GAME, STATE, np.random.default_rng(0)), LOWEST)
 
 
-def test_policies_of_numbers_and_texts_play() -> None:
-    """What `policy_from_sb3` gives."""
-    policy = trained_policy(GAME)
-    chosen = as_agent(policy).act(GAME, STATE, np.random.default_rng(0))
-    assert np.array_equal(chosen, PolicyAgent(policy).act(GAME, STATE))
-    assert as_agent("greedy") == GreedyAgent()
-
-
 @pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize("game_id", GAMES)
 def test_a_policy_sees_what_pettingzoo_shows(game_id: str) -> None:
@@ -105,14 +94,6 @@ def test_a_policy_sees_what_pettingzoo_shows(game_id: str) -> None:
 def test_what_is_no_agent_is_refused(given: object, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         as_agent(given)
-
-
-def test_an_object_says_what_it_plays() -> None:
-    agent = make_agent("python:arena_agents:Otherwise")
-    assert isinstance(agent, Otherwise)
-    check_game(agent, GAME)
-    with pytest.raises(ValueError, match="never heard of Reversi"):
-        check_game(agent, make("reversi"))
 
 
 def test_modules_of_the_current_folder_are_found(

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from command_line import invoke, run
-from variants import make, random_line, random_record
+from variants import make, random_line
 
 from boardenvs.agents import make_agent
 from boardenvs.board.bitboard import square_name
 from boardenvs.game.position import stack
 from boardenvs.play import MoveNotation
-from boardenvs.records import load, make_record, replay, save
+from boardenvs.records import load, make_record, replay
 
 OTHELLO = make("othello")
 pytestmark = pytest.mark.usefixtures("in_python")
@@ -108,17 +108,6 @@ def test_a_game_goes_on_another_day(play, file):
     assert after.actions[:2] == before.actions
     assert len(after.actions) == 4
     assert after.players == ("human", "greedy")
-
-
-def test_other_games_in_the_file_stay(play, file):
-    kept = random_record(make("lines_of_action"), 2)
-    file.parent.mkdir()
-    save(file, [kept])
-    play("e6")
-    play()
-    first, second = load(file)
-    assert first == kept
-    assert len(second.actions) == 2
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, EOFError, MemoryError])

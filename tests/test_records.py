@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from registered import Capitals, FewestDiscs
-from three_in_a_row import ThreeInARow
+from registered import Capitals
 from variants import SHARED, VARIANTS, make, random_line, random_record
 
 import boardenvs
@@ -113,13 +112,6 @@ def test_a_wrong_goal_is_named() -> None:
         ("finished", WON, None),
         ("cut off", None, None),
     ]
-
-
-def test_a_batch_of_many_games_keeps_their_order() -> None:
-    records = one_of_each(20)
-    records[4] = replace(records[4], actions=(make("wolf_and_sheep").noop,))
-    assert check(records) == [check([record])[0] for record in records]
-    assert check([]) == []
 
 
 # ---- JSON Lines --------------------------------------------------------------------------------
@@ -234,23 +226,6 @@ def test_wthor_fields(tmp_path: Path) -> None:
     assert (tmp_path / "again.wtb").read_bytes() == path.read_bytes()
 
 
-def test_a_game_cut_off_keeps_its_score(tmp_path: Path) -> None:
-    path = tmp_path / "games.wtb"
-    path.write_bytes(wthor_file("f5d6", score=20))
-    (record,) = load(path)
-    assert record.goal == LOST
-    save(tmp_path / "again.wtb", [record])
-    assert (tmp_path / "again.wtb").read_bytes()[4:] == path.read_bytes()[4:]  # of another day
-    with pytest.raises(ValueError, match="game 1 cannot be written as WTHOR: it was cut off"):
-        save(tmp_path / "again.wtb", [replace(record, info={})])
-
-
-@pytest.mark.parametrize("game", [make("othello_holes"), FewestDiscs()])
-def test_wthor_holds_othello_alone(tmp_path: Path, game: Game) -> None:
-    with pytest.raises(ValueError, match=f"game 1 is {game.id}: WTHOR holds Othello alone"):
-        save(tmp_path / "games.wtb", [Record(game, ())])
-
-
 @pytest.mark.skipif(not WTHOR.exists(), reason="the WTHOR records are not beside this project")
 def test_tournament_games(tmp_path: Path) -> None:
     """Every move of a year is legal, every game not cut off is over, with the result recorded,
@@ -326,14 +301,6 @@ def test_files_that_are_wrong(tmp_path: Path, name: str, content: bytes, message
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz", ".wtb", ".txt"])
-def test_a_file_without_an_ending_is_known_by_what_is_in_it(tmp_path: Path, ending: str) -> None:
-    records = [replace(r, goal=WON) for r in parse_moves(OTHELLO, [WIPEOUT])]
-    save(tmp_path / f"games{ending}", records)
-    bare = (tmp_path / f"games{ending}").rename(tmp_path / "bare")
-    assert [r.actions for r in load(bare)] == [r.actions for r in records]
-
-
 @pytest.mark.parametrize("info", [{"x": math.nan}, {"x": "\ud800"}, {"x": object()}])
 def test_what_cannot_be_read_is_not_written(info: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
@@ -364,13 +331,6 @@ def test_a_file_of_too_many_games_is_refused_before_they_fill_the_memory(
     assert str(told.value).startswith(str(path))
     monkeypatch.undo()
     assert len(load(path)) == MANY
-
-
-def test_records_of_a_game_that_is_registered_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "games.jsonl"
-    save(path, [Record(ThreeInARow(), (0, 1))])
-    assert "three_in_a_row:ThreeInARow" in path.read_text()
-    assert load(path) == [Record(ThreeInARow(), (0, 1))]
 
 
 # ---- recorders ---------------------------------------------------------------------------------

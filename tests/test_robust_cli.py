@@ -11,8 +11,6 @@ import pytest
 from command_line import run
 
 import boardenvs
-from boardenvs.bench import __main__ as bench
-from boardenvs.cli.console import make_console
 from boardenvs.games import make
 from boardenvs.records import Record, load, save
 
@@ -24,27 +22,6 @@ def _folder(in_python: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 # ---- words ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--sizes", "0"], "--sizes has 0"),
-        (["--sizes", str(10**15)], "--sizes has 1000000000000000"),
-        (["--rounds", "0"], "--rounds is 0: it must be 1 or more"),
-        (["--seconds", "nan"], "--seconds is nan"),
-        (["--games", "otello"], "Did you mean 'othello'"),
-        (["--out", "file/x"], "file/x"),
-    ],
-)
-def test_the_benchmark_refuses_what_it_cannot_measure(
-    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("file").touch()
-    with pytest.raises(SystemExit) as ended:
-        bench.main(words)
-    assert ended.value.code == 2
-    assert message in capsys.readouterr().err
 
 
 # ---- code of users -------------------------------------------------------------------------------
@@ -155,10 +132,6 @@ def test_errors_of_users_code_say_where(bots: Path, words: list[str], said: str)
     assert {path.name for path in Path().iterdir()} <= {"bots.py", "__pycache__"}
 
 
-def test_annotations_for_type_checkers_alone_do_no_harm(bots: Path) -> None:
-    assert "4" in run("games", "bots:right_game:size=4")
-
-
 def test_faults_of_ours_keep_their_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     source = "def fail(*_): return {}['ours']"
     names: dict[str, Any] = {}
@@ -209,13 +182,3 @@ def test_names_of_files_may_look_like_markup(games: Path) -> None:
     assert load(Path("[red]x[bold].jsonl")) == load(odd)
     output = run("match", "reversi", "random", "random", "--pairs", 1, "--record", "[bold].jsonl")
     assert "2 games are in [bold].jsonl" in output
-
-
-@pytest.mark.parametrize("terminal", ["0", "1"])
-def test_what_is_printed_is_printed_as_it_is(
-    terminal: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TTY_COMPATIBLE", terminal)
-    assert make_console().is_terminal == (terminal == "1")
-    make_console().print("pip install 'boardenvs[bench]'")
-    assert capsys.readouterr().out == "pip install 'boardenvs[bench]'\n"

@@ -13,11 +13,9 @@ import numpy as np
 import pytest
 from command_line import run
 
-from boardenvs.bench import __main__ as bench
-from boardenvs.cli.match import _Keeper
-from boardenvs.games.othello import Othello
+from boardenvs.cli import match as match_command
 from boardenvs.records import check, load
-from boardenvs.utils.ending import ENDING, handling
+from boardenvs.utils.ending import ENDING
 from training.run import stop_requests
 
 if not hasattr(signal, "SIGHUP"):
@@ -73,7 +71,7 @@ def test_a_match_keeps_the_games_that_are_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     path = tmp_path / "games.jsonl"
-    monkeypatch.setattr(_Keeper, "_EVERY", math.inf)  # not before the signal, however long it takes
+    monkeypatch.setattr(match_command, "_EVERY", math.inf)
     output, seen = match(path, number, code=130)
     assert "Traceback" not in output
     assert set(seen) == {0}
@@ -87,7 +85,7 @@ def test_a_match_keeps_games_while_it_lasts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "games.jsonl"
-    monkeypatch.setattr(_Keeper, "_EVERY", 0.0)
+    monkeypatch.setattr(match_command, "_EVERY", 0.0)
     _, seen = match(path, None, code=0)
     assert 0 < max(seen) < 10
     assert seen == sorted(seen)
@@ -100,47 +98,3 @@ def test_a_training_is_asked_to_end(number: int) -> None:
         assert not asked()
         send(number)
         assert asked()
-
-
-class SignalledWhileRulesAreTraced(Othello):
-    """Othello with which the first thing that runs is a signal."""
-
-    number: int
-
-    def moves(self, *words: Any) -> Any:
-        send(self.number)
-        return super().moves(*words)
-
-
-@every_signal
-def test_the_benchmark_ends_in_a_line_and_writes_nothing(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    number: int,
-) -> None:
-    SignalledWhileRulesAreTraced.number = number
-    (tmp_path / "bench.json").write_text("before")
-    game = f"{__name__}:SignalledWhileRulesAreTraced"
-    words = ["--games", game, "--sizes", "1", "--no-peers"]
-    with pytest.raises(SystemExit) as ended:
-        bench.main([*words, "--out", str(tmp_path)])
-    assert ended.value.code == 130
-    assert capsys.readouterr().err == "interrupted\n"
-    found = {path.name: path.read_text() for path in tmp_path.iterdir()}
-    assert found == {"bench.json": "before"}
-
-
-def test_what_nohup_ignores_stays_ignored() -> None:
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    with handling(ENDING, lambda number: pytest.fail("it was handled")):
-        send(signal.SIGHUP)
-
-
-def test_a_terminal_that_closes_may_say_so_twice() -> None:
-    handled: list[int] = []
-    before = signal.getsignal(signal.SIGTERM)
-    with handling(ENDING, handled.append):
-        send(signal.SIGHUP)
-        send(signal.SIGHUP)
-    assert handled == [signal.SIGHUP]
-    assert signal.getsignal(signal.SIGTERM) == before

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import json
 import os
@@ -22,7 +21,6 @@ from test_robust_folders import saved, with_digest
 from boardenvs.agents import trained
 from boardenvs.arena import make_settings
 from boardenvs.arena.tournament_settings import resumed_settings
-from boardenvs.utils.checks import quote
 from training import ppo
 from training.command import read_settings
 from training.run_settings import ConfigError, PPOConfig
@@ -187,18 +185,6 @@ def test_code_on_the_command_line_is_imported() -> None:
     assert MARK.exists()
 
 
-def test_how_to_go_on_is_told_with_trust(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(path: Path, content: bytes) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device", str(path))
-
-    A.write_bytes(settings(**SETTINGS[4]))
-    monkeypatch.setattr("training.folder.write_atomically", fail)
-    assert ppo.main(["a.yaml", "--trust"]) == 1
-    assert "fixed: python -m training.ppo a.yaml --resume --trust\n" in capsys.readouterr().err
-
-
 NAMES_OF_NAMES = [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]
 
 
@@ -217,21 +203,3 @@ def test_settings_that_stand_for_billions_of_values_end(
     said = capsys.readouterr().err
     assert "a.yaml" in said
     assert "more than 10,000 values" in said
-
-
-def test_what_a_message_quotes_is_not_written_out() -> None:
-    bomb: list[Any] = ["x"]
-    for _ in range(40):
-        bomb = [bomb] * 9
-    assert len(quote(bomb)) < 200
-    assert quote([1, "x", {"a": None}]) == "[1, 'x', {'a': None}]"
-
-
-def test_a_part_of_what_the_command_line_says_is_not_what_it_says() -> None:
-    """Another module would be imported, or another player of it."""
-    own = ["evaluation.opponents=[python:planted_by_me:players]"]
-    for text in ("python:planted_by_me:player", "python:by_me:players"):
-        A.write_bytes(settings(report={"opponents": [text]}))
-        with pytest.raises(ConfigError, match=f"names code, .* {text}"):
-            read_settings(PPOConfig, A, own)
-    assert not MARK.exists()

@@ -10,19 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
-from boardenvs.cli.options import Address, OpeningPlies, game_names, player_names
+from boardenvs.cli.options import Address, OpeningPlies, Workers, game_names, player_names
 from boardenvs.report import ReportTable
 from boardenvs.utils.files import file_name
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from boardenvs.arena import Settings
     from boardenvs.arena.pairing import Played
     from boardenvs.arena.results import Crosstable, Results
-    from boardenvs.records.record import Record
 
 _OPPONENTS = 4  # of the strongest player, in the report
-_MOST_PLIES = 300  # of a game in the report
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,9 @@ class ArenaCommand:
     """Let players meet each other in every game, and rate them.
 
     Every pairing plays random openings, distinct and each twice with roles swapped. The ratings are
-    those of a Bradley-Terry fit, with bootstrap intervals. The same settings give the same results,
-    whatever the number of workers. Ctrl-C or a crash loses only the pairings in progress: with
-    `--resume` the tournament goes on, and needs no other option but `--out`. Players and games
-    given with it take part instead of those before, and what was played is not played again.
+    a Bradley-Terry fit with bootstrap intervals. The same settings give the same results, whatever
+    the number of workers. After Ctrl-C or a crash, `--resume` goes on with the tournament, and
+    needs only `--out`; players and games given with it replace those before.
 
     ```
     boardenvs arena
@@ -44,68 +44,49 @@ class ArenaCommand:
 
     entrants: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="PLAYER",
             help="Players such as `greedy`, `alphabeta:depth=4`, `policy:FILE` or "
             "`python:MODULE:NAME`. Default: the built-in ones at several strengths.",
-            show_default=False,
             autocompletion=player_names,
         ),
     ] = None
     game: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A game such as `othello` or `wolf_and_sheep:rules=described`; may be repeated. "
-            "Default: all of `boardenvs games`.",
-            show_default=False,
+        Option(
+            metavar="GAME",
+            help="A game; may be repeated. Default: all of `boardenvs games`.",
             autocompletion=game_names,
         ),
     ] = None
     pairs: Annotated[
         int | None,
-        typer.Option(
-            help="Openings of each pairing, every one played twice. Default: 50.",
-            min=1,
-            max=100_000,
-            show_default=False,
+        Option(
+            metavar="N", help="Openings of each pairing. Default: 50.", min=1, max=100_000
         ),
-    ] = None
+    ] = None  # fmt: skip
     opening_plies: OpeningPlies = None
     seed: Annotated[
-        int | None,
-        typer.Option(help="Seed of all random choices. Default: 0.", min=0, show_default=False),
+        int | None, Option(metavar="N", help="Seed of all random choices. Default: 0.", min=0)
     ] = None
     anchor: Annotated[
         str | None,
-        typer.Option(
-            help="The player rated 0. Default: random, else the weakest.", show_default=False
-        ),
+        Option(metavar="PLAYER", help="The player rated 0. Default: random, else the weakest."),
     ] = None
-    workers: Annotated[
-        int | None,
-        typer.Option(help="Processes. Default: one a core.", min=1, show_default=False),
-    ] = None
+    workers: Workers = None
     address: Address = None
     out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Where journal, report and pictures go.")
+        Path, Option(metavar="FOLDER", help="Where journal, report and pictures go.")
     ] = Path("runs/arena")
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume",
-            help="Go on with the folder's tournament; players and games may be others now.",
-        ),
-    ] = False
+    resume: Annotated[bool, Option("--resume", help="Go on with the tournament in the folder.")] = (
+        False
+    )
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the folder's tournament.")
+        bool, Option("--overwrite", help="Replace the tournament in the folder.")
     ] = False
     trust: Annotated[
         bool,
-        typer.Option(
-            "--trust",
-            help="With --resume, import the code that the journal names: `python:` players and "
-            "games in modules.",
-        ),
+        Option("--trust", help="With --resume: import the code that the journal names."),
     ] = False
 
     def run(self) -> None:
@@ -119,26 +100,12 @@ class ArenaCommand:
         settings, console = self._settings(), make_console()
         check_folder(self.out)
         if self.resume:
-            _drop_games_to_come(self.out)
+            _drop_unfinished_games(self.out)
         try:
             with counting("pairings") as show:
 
                 def watch(played: Played | None, done: int, total: int) -> None:
-                    if played is None:
-                        show(done, total)
-                        if done:
-                            console.print(
-                                f"going on: {done} of {total} pairings are in the journal"
-                            )
-                        return
-                    _record(self.out, played)
-                    line = (
-                        f"{done}/{total}  {played.game}  {played.first} - {played.second}  "
-                        f"{played.match or 'void'}  {played.seconds:.1f} s"
-                    )
-                    show(done, total, line)
-                    if not console.is_terminal:
-                        console.print(line, soft_wrap=True)
+                    show(done, total, self._watch(console, played, done, total))
 
                 results = run_tournament(
                     settings,
@@ -157,9 +124,9 @@ class ArenaCommand:
         except (OSError, WorkerError) as error:
             if not (self.out / JOURNAL).exists():
                 raise
-            go_on = self._how_to_go_on(settings)
             raise RuntimeError(
-                f"{message_of(error)}\nWhat was played is kept. When it is put right: {go_on}"
+                f"{message_of(error)}\nWhat was played is kept. When it is put right: "
+                f"{self._how_to_go_on(settings)}"
             ) from error
         console.print(_ratings(results))
         for note in results.notes:
@@ -170,6 +137,21 @@ class ArenaCommand:
         if results.dead:
             raise typer.Exit(1)
 
+    def _watch(self, console: Console, played: Played | None, done: int, total: int) -> str | None:
+        """Record a pairing that was played, and return a line about it."""
+        if played is None:
+            if done:
+                console.print(f"going on: {done} of {total} pairings are in the journal")
+            return None
+        _record(self.out, played)
+        line = (
+            f"{done}/{total}  {played.game}  {played.first} - {played.second}  "
+            f"{played.match or 'void'}  {played.seconds:.1f} s"
+        )
+        if not console.is_terminal:
+            console.print(line, soft_wrap=True)
+        return line
+
     def _how_to_go_on(self, settings: Settings) -> str:
         from boardenvs.arena.tournament_settings import code_named
 
@@ -179,7 +161,7 @@ class ArenaCommand:
         return shlex.join(words + ["--trust"] * bool(code_named(labels, settings.opening_plies)))
 
     def _settings(self) -> Settings:
-        """The settings that the options give, or change of those before."""
+        """Return the settings given, or those of the folder's tournament with changes."""
         from boardenvs.arena import make_settings, read_settings
         from boardenvs.arena.tournament_settings import resumed_settings
 
@@ -201,8 +183,13 @@ class ArenaCommand:
         return make_settings(**given)
 
 
+def _games_file(folder: Path, game: str) -> Path:
+    """Return the file with a tournament's games of one game."""
+    return folder / "games" / f"{file_name(game)}.jsonl"
+
+
 def _record(folder: Path, played: Played) -> None:
-    """Record the games of a pairing, in `games/GAME.jsonl` of the tournament's folder."""
+    """Append the games of a pairing to `games/GAME.jsonl` of the tournament's folder."""
     from boardenvs.games import parse
     from boardenvs.records import record_match
     from boardenvs.records.jsonl import write_record
@@ -216,10 +203,8 @@ def _record(folder: Path, played: Played) -> None:
         append_lines(path, (write_record(record).encode() for record in found))
 
 
-def _drop_games_to_come(folder: Path) -> None:
-    """Leave out the games of a pairing that was interrupted before it came into the journal: it is
-    played again.
-    """
+def _drop_unfinished_games(folder: Path) -> None:
+    """Remove the games of pairings that are not in the journal: they are played again."""
     from boardenvs.arena.tournament import open_journal
     from boardenvs.utils.files import whole_lines, write_atomically
 
@@ -234,7 +219,7 @@ def _drop_games_to_come(folder: Path) -> None:
 
 
 def _ratings(results: Results) -> ReportTable:
-    """A row for each entrant, a column for each table."""
+    """One row for each entrant, one column for each table of ratings."""
     from boardenvs.arena.report import title
 
     tables = results.widest_first
@@ -247,7 +232,7 @@ def _ratings(results: Results) -> ReportTable:
 
 
 def _rating(table: Crosstable, label: str) -> str:
-    """A rating and half the width of its interval, such as "120 ±43"."""
+    """Return a rating and half the width of its interval, such as "120 ±43"."""
     from boardenvs.arena.report import rating_text
 
     place, ratings = table.entrants.index(label), table.ratings
@@ -260,52 +245,29 @@ def _rating(table: Crosstable, label: str) -> str:
     return f"{rating_text(table, place)} {around}"
 
 
-# ---- games for the report ------------------------------------------------------------------------
-
-
-def _games_file(folder: Path, game: str) -> Path:
-    """Where a tournament in this folder keeps the games of a game, named by its text."""
-    return folder / "games" / f"{file_name(game)}.jsonl"
-
-
 def _sample_games(results: Results, folder: Path) -> list[str]:
-    """Games for the report, as HTML: of the strongest player of each game against a few others, the
-    two games of one opening each. Empty where none were recorded.
-    """
+    """Return HTML with a few games: the strongest player of each game against the next ones."""
     from boardenvs.arena.results import OVERALL
+    from boardenvs.records.jsonl import parse_record
     from boardenvs.records.page import write_page
     from boardenvs.render.page import to_frame
-
-    found: list[Record] = []
-    for table in results.tables:
-        path = _games_file(folder, table.name)
-        if table.name != OVERALL and path.exists():
-            found += _games_of(table, path)
-    if not found:
-        return []
-    said = (
-        f"In each game the strongest player meets up to {_OPPONENTS} others, from the next "
-        "strongest to the weakest: one opening, from both sides. All games are in games/."
-    )
-    page = write_page(found, title="Games of the arena")
-    return ["<h2>Games to step through</h2>", f"<p>{said}</p>", to_frame(page)]
-
-
-def _games_of(table: Crosstable, path: Path) -> list[Record]:
-    from boardenvs.records.jsonl import parse_record
     from boardenvs.utils.files import whole_lines
 
-    strongest, *others = table.entrants
-    last, most = len(others) - 1, min(len(others), _OPPONENTS)
-    met = [others[i * last // max(most - 1, 1)] for i in range(most)]
-    found: dict[tuple[str, str], Record] = {}
-    for line in whole_lines(path):
-        record = parse_record(line.decode())
-        players = record.players
-        if players is None or len(record.actions) > _MOST_PLIES:
+    found = []
+    for table in results.tables:
+        path = _games_file(folder, table.name)
+        if table.name == OVERALL or not path.exists():
             continue
-        turned = found.get(players[::-1])
-        if turned is None or turned.info.get("opening") == record.info.get("opening"):
-            found.setdefault(players, record)
-    pairs = [{strongest, other} for other in met]
-    return [record for pair in pairs for players, record in found.items() if {*players} == pair]
+        strongest, *others = table.entrants[: _OPPONENTS + 1]
+        games = [parse_record(line.decode()) for line in whole_lines(path)]
+        first = [game for game in games if game.info.get("opening") == 1]
+        for other in others:
+            found += [game for game in first if {*(game.players or ())} == {strongest, other}]
+    if not found:
+        return []
+    page = write_page(found, title="Games of the arena")
+    said = (
+        f"The strongest player of each game against the next {_OPPONENTS}, one opening from both "
+        "sides. All games are in games/."
+    )
+    return ["<h2>Games to step through</h2>", f"<p>{said}</p>", to_frame(page)]

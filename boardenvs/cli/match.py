@@ -6,9 +6,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
+from typer import Option
 
 from boardenvs.cli.options import (
     Address,
@@ -27,10 +28,14 @@ if TYPE_CHECKING:
     from boardenvs.arena.workers import MatchInParts
     from boardenvs.game.contract import Game
 
+    Games: TypeAlias = Ongoing | MatchInParts
+
+_EVERY = 10.0  # seconds between two times that the games are saved
+
 
 @dataclass(frozen=True)
 class MatchCommand:
-    r"""Play a match, and say how it went, by role too, with 95 % intervals.
+    r"""Play a match, and print the scores, also by role, with 95 % intervals.
 
     ```
     boardenvs match othello alphabeta:depth=4 greedy
@@ -38,8 +43,8 @@ class MatchCommand:
     boardenvs match othello greedy python:my_module:policy --pairs 200
     ```
 
-    By the measure of the literature on learning Othello, the Othello League's (games from the start
-    against its standard weights one ply deep, a tenth of all moves random):
+    The measure of the literature on learning Othello, that of the Othello League: games from the
+    start against its standard weights one ply deep, with a tenth of all moves random:
 
     ```
     boardenvs match othello alphabeta:depth=1,evaluation=trained positional \
@@ -52,59 +57,64 @@ class MatchCommand:
     second: SecondPlayer
     pairs: Annotated[
         int,
-        typer.Option(
-            help="Openings, every one played twice with roles swapped.", min=1, max=100_000
+        Option(
+            metavar="N",
+            help="Openings, each played twice with roles swapped.",
+            min=1,
+            max=100_000,
         ),
     ] = 50
     opening_plies: OpeningPlies = None
     noise: Annotated[
-        float,
-        typer.Option(help="Share of the plies, of both players, that are random.", min=0, max=1),
+        float, Option(help="Share of the moves of both players that are random.", min=0, max=1)
     ] = 0.0
     seed: Seed = 0
     workers: Workers = None
     address: Address = None
     record: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Save the games, in the format of the file's ending."),
+        Option(metavar="FILE", help="Save the games, in the format of the file's ending."),
     ] = None
 
     def run(self) -> None:
         from boardenvs import records
         from boardenvs.agents import agent_for
-        from boardenvs.arena.match import Ongoing
+        from boardenvs.arena.match import note_on_openings
         from boardenvs.cli.console import counting, make_console
         from boardenvs.games import parse
+        from boardenvs.games.notation import MoveNotation
         from boardenvs.utils.files import check_writable
 
         game, console = parse(self.game), make_console()
         names = self.first, self.second
         a, b = (agent_for(game, name) for name in names)
-        keeper = None
         if self.record is not None:
             records.format_of(self.record)  # before the match is played
             check_writable(self.record)
-            keeper = _Keeper(self.record, game, names)
-        title = " - ".join(names)
+        keeper, title = _Keeper(self.record, game, names), " - ".join(names)
         try:
             with counting(title) as show:
 
-                def progress(games: Ongoing | MatchInParts) -> None:
-                    ply = f", ply {games.plies}" if isinstance(games, Ongoing) else ""
+                def progress(games: Games) -> None:
+                    ply = f", ply {games.plies}" if hasattr(games, "plies") else ""
                     show(games.over, games.total, title + ply)
-                    if keeper is not None:
-                        keeper.keep(games)
+                    keeper.keep(games)
 
                 result = self._play(game, a, b, progress)
         except BaseException:
-            if keeper is not None:
+            if self.record is not None:
                 console.print(keeper.keep_last())
             raise
-        console.print(_table(game, names, result))
+        caption = (
+            f"{result.openings} openings, {result.mean_plies:.1f} plies a game; the intervals, of "
+            f"95 %, are over openings. {note_on_openings(game)}"
+        )
+        rows = result.rows(MoveNotation(game).sides)
+        console.print(ReportTable(rows, " against ".join(names), caption.strip()))
         for name, faults in zip(names, result.faults, strict=True):
             if note := faults.explain(name, result.games):
                 console.print(note, style="yellow", soft_wrap=True)
-        if keeper is not None:
+        if self.record is not None:
             lacking = keeper.save(result)
             console.print(f"{result.games:,} games are in {self.record}")
             if lacking:
@@ -113,7 +123,7 @@ class MatchCommand:
             raise typer.Exit(1)
 
     def _play(
-        self, game: Game, a: Agent, b: Agent, progress: Callable[[Ongoing | MatchInParts], None]
+        self, game: Game, a: Agent, b: Agent, progress: Callable[[Games], None]
     ) -> MatchResult:
         from boardenvs.arena import Entrant, Pairing, play_match
         from boardenvs.arena.executor import Executor
@@ -141,48 +151,33 @@ class MatchCommand:
 
 
 class _Keeper:
-    """Keeps the games of a match that are over, so that an end before its time loses none."""
+    """Saves the finished games of a match now and then, so that an early end loses none."""
 
-    _EVERY = 10.0  # seconds
-
-    def __init__(self, path: Path, game: Game, names: tuple[str, str]) -> None:
-        self._path = path
-        self._game = game
-        self._names = names
-        self._games: Ongoing | MatchInParts | None = None
+    def __init__(self, path: Path | None, game: Game, names: tuple[str, str]) -> None:
+        self._path, self._game, self._names = path, game, names
+        self._games: Games | None = None
         self._kept = 0
-        self._next = time.monotonic() + self._EVERY
+        self._next = time.monotonic() + _EVERY
 
     def save(self, result: MatchResult) -> list[str]:
-        """Write the games that are over; what the file's format does not hold of them."""
+        """Write the finished games; return the fields that the format does not hold."""
         from boardenvs import records
 
+        assert self._path is not None, "there is a file to save to"
         return records.save(self._path, records.record_match(self._game, result, self._names))
 
-    def keep(self, games: Ongoing | MatchInParts) -> None:
-        """Write the games that are over, now and then."""
+    def keep(self, games: Games) -> None:
+        """Write the finished games, if the last time was a while ago."""
         self._games = games
-        if games.over > self._kept and time.monotonic() >= self._next:
+        is_due = games.over > self._kept and time.monotonic() >= self._next
+        if self._path is not None and is_due:
             self.save(games.result())
-            self._kept = games.over
-            self._next = time.monotonic() + self._EVERY
+            self._kept, self._next = games.over, time.monotonic() + _EVERY
 
     def keep_last(self) -> str:
-        """Write the games that are over in a match that will not end; says how many."""
+        """Write the finished games of a match that will not end, and return how many there are."""
         games = self._games
         if games is None or not games.over:
             return f"no game is over: {self._path} is not written"
         self.save(games.result())
         return f"the {games.over} of {games.total} games that are over are in {self._path}"
-
-
-def _table(game: Game, players: tuple[str, str], result: MatchResult) -> ReportTable:
-    from boardenvs.arena.match import note_on_openings
-    from boardenvs.games.notation import MoveNotation
-
-    caption = (
-        f"{result.openings} openings, {result.mean_plies:.1f} plies a game; the intervals, of 95 "
-        f"%, are over openings. {note_on_openings(game)}"
-    )
-    rows = result.rows(MoveNotation(game).sides)
-    return ReportTable(rows, " against ".join(players), caption.strip())

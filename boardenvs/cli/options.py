@@ -68,9 +68,8 @@ Workers: TypeAlias = Annotated[
     int | None,
     Option(
         metavar="N",
-        help="Processes to play in. Default: this one; with --address, one for each core there.",
+        help="Processes to play in. Default: this one, for an arena or a cluster one a core.",
         min=1,
-        show_default=False,
     ),
 ]
 Address: TypeAlias = Annotated[
@@ -78,7 +77,6 @@ Address: TypeAlias = Annotated[
     Option(
         metavar="ADDRESS",
         help="Play on this Ray cluster: HOST:PORT, ray://HOST:PORT, or auto for this machine.",
-        show_default=False,
     ),
 ]
 AsJson: TypeAlias = Annotated[bool, Option("--json", help="Print JSON.")]
@@ -87,7 +85,6 @@ OpeningPlies: TypeAlias = Annotated[
     Option(
         metavar="LOW HIGH",
         help="Random plies of an opening. Default: by game, such as 6 10 for Othello.",
-        show_default=False,
     ),
 ]
 RuleSheet: TypeAlias = Annotated[

@@ -43,27 +43,23 @@ class PlayCommand:
         str | None,
         Option(
             metavar="AGENT",
-            help="Who to play against, such as `trained` or `mcts:simulations=100`. Default: "
-            "`trained` where there is a trained policy, else `mcts`.",
+            help="The opponent, such as `trained` or `mcts:simulations=100`. Default: `trained` "
+            "if the game has a trained policy, else `mcts`.",
             autocompletion=player_names,
         ),
     ] = None
     role: Annotated[
         str | None,
-        Option(
-            "--as", metavar="ROLE", help="Your role, or `both`. Default: the one that begins.",
-        ),
-    ] = None  # fmt: skip
+        Option("--as", metavar="ROLE", help="Your role, or `both`. Default: the first to move."),
+    ] = None
     position: Annotated[
         str | None,
-        Option(
-            metavar="POSITION", help="Where to begin: ranks 8 to 1, side to move, plies played."
-        ),
+        Option(help="Where to begin: ranks 8 to 1, side to move, plies played."),
     ] = None
-    record: Annotated[Path, Option(metavar="FILE", help="Where games are kept, in JSON Lines.")] = (
+    record: Annotated[Path, Option(metavar="FILE", help="The file of games, in JSON Lines.")] = (
         Path("runs/play.jsonl")
     )
-    resume: Annotated[bool, Option("--resume", help="Go on with the last game of that file.")] = (
+    resume: Annotated[bool, Option("--resume", help="Go on with the last game of the file.")] = (
         False
     )
     rule_sheet: RuleSheet = False

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from boardenvs.cli.console import make_console
 from boardenvs.cli.options import Address, AsJson, Player, Seed, Workers, game_names
@@ -20,13 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RateCommand:
-    """Estimate a player's rating by the published rating pool of a game, in two minutes at most.
+    """Estimate a player's rating by the rating pool of a game, in two minutes at most.
 
-    The player meets the pool's anchors, players of known strength, most often those of its own.
-    Eight games are played in any case, so a player that thinks for seconds takes longer. Ratings
-    are Elo points above random play: 400 points are odds of 10 to 1. Where the player is surely
-    stronger than all anchors, or weaker, it is outside the pool, and the rating says how far as
-    well as games against the nearest ones can.
+    The player meets the pool's anchors, players of known strength, most often those near its own.
+    At least eight games are played, so a player that thinks for seconds takes longer. Ratings are
+    Elo points above random play: 400 points are odds of 10 to 1. A player that is stronger or
+    weaker than all anchors is outside the pool; its rating comes from games against the nearest.
 
     ```
     boardenvs rate trained
@@ -38,14 +38,14 @@ class RateCommand:
     agent: Player
     game: Annotated[
         str,
-        typer.Option(help="The game, such as `lines_of_action`.", autocompletion=game_names),
+        Option(metavar="GAME", help="The game to rate the player in.", autocompletion=game_names),
     ] = "othello"
     games: Annotated[
-        int, typer.Option(help="Games at most; each opening is played twice.", min=2, max=100_000)
+        int,
+        Option(metavar="N", help="Games at most; openings are played twice.", min=2, max=100_000),
     ] = 1000
     seconds: Annotated[
-        float,
-        typer.Option(help="Seconds at most, about; if they end it, results vary with the machine."),
+        float, Option(help="Seconds at most; if they end it, results vary with the machine.")
     ] = 100.0
     seed: Seed = 0
     workers: Workers = None
@@ -96,7 +96,17 @@ class RateCommand:
         from boardenvs.arena.player import time_text
 
         console = make_console()
-        console.print(_table(found))
+        rows = [
+            {
+                "anchor": row.agent,
+                "rating": f"{row.rating:.0f}",
+                "games": str(row.games),
+                "score": f"{row.score:.3f}",
+                "expected": f"{row.expected:.3f}",
+            }
+            for row in found.against
+        ]
+        console.print(ReportTable(rows, "Games against the anchors"))
         console.print(f"\n{_verdict(self.agent, pool, found)}", style="bold", soft_wrap=True)
         thought = time_text(found.faults.ms_per_move)
         took = f"{found.seconds:.0f} s" + (f", {thought} of CPU a move" if thought else "")
@@ -128,24 +138,8 @@ class RateCommand:
         }
 
 
-def _table(found: Estimate) -> ReportTable:
-
-    rows = [
-        {
-            "anchor": row.agent,
-            "rating": f"{row.rating:.0f}",
-            "games": str(row.games),
-            "score": f"{row.score:.3f}",
-            "expected": f"{row.expected:.3f}",
-        }
-        for row in found.against
-    ]
-    return ReportTable(rows, "Games against the anchors")
-
-
 def _verdict(agent: str, pool: RatingPool, found: Estimate) -> str:
-    """The rating in a sentence, and another where it is outside the pool."""
-    lowest, highest = pool.anchors[0], pool.anchors[-1]
+    """Return the rating in a sentence, and another one if it is outside the pool."""
     if found.low is None:
         said = f"{agent} lost all games: it is rated {found.high:.0f} at most."
     elif found.high is None:
@@ -155,8 +149,9 @@ def _verdict(agent: str, pool: RatingPool, found: Estimate) -> str:
             f"{agent} is rated {found.rating:.0f}, with a 95 % interval from {found.low:.0f} to "
             f"{found.high:.0f}."
         )
-    if found.where == "above":
-        return f"{said} It is above the pool's strongest, {highest.agent} ({highest.rating:.0f})."
-    if found.where == "below":
-        return f"{said} It is below the pool's weakest, {lowest.agent} ({lowest.rating:.0f})."
-    return said
+    ends = {"above": (-1, "above the pool's strongest"), "below": (0, "below the pool's weakest")}
+    if found.where not in ends:
+        return said
+    place, where = ends[found.where]
+    anchor = pool.anchors[place]
+    return f"{said} It is {where}, {anchor.agent} ({anchor.rating:.0f})."

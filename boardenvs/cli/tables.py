@@ -20,62 +20,52 @@ _MARKED = 3  # of each unit, the largest losses
 def show_analysis(
     console: Console, notation: MoveNotation, found: Analysis, count: int | None
 ) -> None:
-    """The board, the verdict, at most `count` moves (0: all, None: no table), and the line."""
-    console.print(
-        Text.from_ansi(
-            to_ansi(found.game, found.position, legal=True, rule_sheet=notation.rule_sheet)
-        )
-    )
+    """Print the board, the verdict, the first moves (0: all, None: none), and the line."""
+    board = to_ansi(found.game, found.position, legal=True, rule_sheet=notation.rule_sheet)
+    console.print(Text.from_ansi(board))
     console.print(f"\n{_verdict(notation, found)}\n", style="bold")
-    if count is not None and found.moves:
+    if not found.moves:
+        return
+    if count is not None:
         console.print(moves_table(notation, found, count))
-    if found.moves:
-        known = "Best play" if found.proven else "The best line found"
-        console.print(f"{known}: {' '.join(found.names(found.line, notation.write))}\n")
-        speed = found.nodes / max(found.seconds, 1e-6)
-        console.print(
-            f"{_count(found.nodes, 'position', 'positions')} in {found.seconds:.2f} s, "
-            f"{speed:,.0f} a second"
-        )
+    known = "Best play" if found.proven else "The best line found"
+    console.print(f"{known}: {' '.join(found.names(found.line, notation.write))}\n")
+    speed = found.nodes / max(found.seconds, 1e-6)
+    console.print(
+        f"{_count(found.nodes, 'position', 'positions')} in {found.seconds:.2f} s, "
+        f"{speed:,.0f} a second"
+    )
 
 
 def moves_table(notation: MoveNotation, found: Analysis, count: int) -> ReportTable:
-    """The moves, best first, at most `count` of them; 0: all."""
-    shown = found.moves[: count or None]
-    role, more = notation.sides[found.position.to_move], len(found.moves) - len(shown)
-    rows = found.rows(notation.write, len(shown))
-    caption = values_for(role, found.unit)
+    """Return the first moves, best first; 0: all."""
+    rows = found.rows(notation.write, count or None)
+    caption = values_for(notation.sides[found.position.to_move], found.unit)
     if any(row["mistakes"] for row in rows):
         caption += "; mistakes: the share of replies that give the result away"
+    more = len(found.moves) - len(rows)
     return ReportTable(rows, "Moves", caption + (f"; {more} more moves" if more else ""))
 
 
 def _summary(notation: MoveNotation, found: Analysis) -> str:
-    """How the game ends with best play, as far as that is proven, in a few words."""
-    mover = found.position.to_move
-    if found.outcome is None:
-        value = written_value(found.value, None, found.unit)
-        return f"not proven; {value or 'no value'} ({UNITS[found.unit]})"
+    """Return the proven result with best play, in a few words."""
     if found.outcome == "draw":
         return "a draw"
+    mover = found.position.to_move
     winner = notation.sides[mover if found.outcome == "win" else 1 - mover]
     if found.margin is not None:
         return f"{winner} wins by {abs(found.margin)}"
     if not found.plies:
         return f"{winner} wins"
-    by_cap = ", by the cap on plies" if _ends_by_cap(found) else ""
-    return f"{winner} wins in {_count(found.plies, 'ply', 'plies')}{by_cap}"
-
-
-def _ends_by_cap(found: Analysis) -> bool:
     position = found.position
     for action in found.line:
         position = position.step(action)
-    return position.is_truncated()
+    by_cap = ", by the cap on plies" if position.is_truncated() else ""
+    return f"{winner} wins in {_count(found.plies, 'ply', 'plies')}{by_cap}"
 
 
 def _verdict(notation: MoveNotation, found: Analysis) -> str:
-    """The best move and its value, in a sentence or two."""
+    """Return the best move and its value, in a sentence or two."""
     if not found.moves:
         return f"The game is over: {_summary(notation, found)}."
     write, position = notation.write, found.position
@@ -83,8 +73,8 @@ def _verdict(notation: MoveNotation, found: Analysis) -> str:
     said = f"{notation.sides[position.to_move]} to move: {write(best, position)}"
     if choice is not None and choice != best:
         said += f" (the analyst itself plays {write(choice, position)})"
-    text = _summary(notation, found)
     if found.proven:
+        text = _summary(notation, found)
         return f"{said}. {text[0].upper()}{text[1:]} with best play."
     if found.value is None:
         return f"{said}."
@@ -94,7 +84,7 @@ def _verdict(notation: MoveNotation, found: Analysis) -> str:
 
 
 def show_review(console: Console, notation: MoveNotation, found: Review) -> None:
-    """The game ply by ply, and both sides."""
+    """Print the game ply by ply, and both sides."""
     units = list(dict.fromkeys(ply.analysis.unit for ply in found.plies))
     worst = [ply for unit in units for ply in found.largest_losses(_MARKED, unit=unit)]
     rows = [
@@ -146,7 +136,7 @@ def _sides(notation: MoveNotation, found: Review) -> ReportTable:
 
 
 def review_json(found: Review) -> dict[str, Any]:
-    """A review for programs: sides, moves and positions as the rule sheet has them."""
+    """Return a review for JSON: sides, moves and positions as the rule sheet has them."""
     game = found.record.game
     notation = MoveNotation(game, rule_sheet=True)
     plies = [
@@ -180,7 +170,7 @@ def _move(notation: MoveNotation, ply: ReviewedPly) -> str:
 
 
 def _better(notation: MoveNotation, ply: ReviewedPly) -> str | None:
-    """The best move, unless the one played was as good."""
+    """Return the best move, unless the one played was as good."""
     return None if ply.lost == 0 else notation.write(ply.best.action, ply.analysis.position)
 
 
