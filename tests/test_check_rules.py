@@ -11,10 +11,9 @@ from three_in_a_row import FullThreeInARow, ThreeInARow
 from variants import BACKENDS
 
 from boardenvs.board import ALL_EIGHT, MIRROR
-from boardenvs.board.bitboard import FILE_A, RANK_1, parse_square
+from boardenvs.board.bitboard import FILE_A
 from boardenvs.game import Feature, Game, Moving, PositionError
 from boardenvs.game.check import RulesError, check_rules
-from boardenvs.games.lines_of_action import LinesOfAction
 from boardenvs.kernel import ALL, Bits, Table, get_backend, guard, popcount
 
 
@@ -200,16 +199,3 @@ def test_games_that_are_equal_and_differ_share_no_rules() -> None:
     for game, count in ((Rows(2), 16), (Rows(3), 24), (pickle.loads(pickle.dumps(Rows(3))), 24)):
         assert len(game.start().legal_actions()) == count
     assert ThreeInARow().kernels is ThreeInARow().kernels
-
-
-def test_moves_that_turn_pieces_over_are_named_by_where_they_end() -> None:
-    def play(rules: Any, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
-        own, opp = LinesOfAction.play(rules, own, opp, action)
-        return own | opp & RANK_1, opp & ~RANK_1
-
-    game = made(LinesOfAction, play=play)
-    position = game.start().step(game.parse_action("b8-b6"))
-    for action in position.legal_actions():
-        name = game.action_name(action, position)
-        assert game.parse_action(name) == action
-        assert position.step(action).opp & 1 << parse_square(name[-2:])

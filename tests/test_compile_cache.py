@@ -122,11 +122,6 @@ except KeyboardInterrupt:
 """
 
 
-def test_an_interruption_ends_compiling(tmp_path: Path) -> None:
-    tmp_path.chmod(0o700)
-    assert run(tmp_path, INTERRUPTED) == ("interrupted", "")
-
-
 # ---- files ---------------------------------------------------------------------------------------
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import traceback
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from variants import make
 from boardenvs.game.position import stack
 from boardenvs.kernel import set_backend
 from boardenvs.kernel.link import array_for_loops, link
-from boardenvs.search import compiled
 from boardenvs.search.compiler import flat, position_size, position_words, words
 from boardenvs.utils.splitmix import GOLDEN, mix
 
@@ -77,28 +75,6 @@ def test_one_mixing_function_for_ints_arrays_and_machine_code(backend: str) -> N
     mixed, array = words(3), np.array(seeds, np.uint64)
     linked().mix_all(array_for_loops(array), mixed)
     assert expected == [*map(mix, seeds)] == mix(array).tolist() == np.asarray(mixed).tolist()
-
-
-def test_recursive_loops_are_not_called_with_bare_numbers() -> None:
-    """Numba would compile them once more for each such number, and crash with the cached pair:
-    https://github.com/numba/numba/issues/6061. A constant of a module is as bare as a number.
-    """
-    folder = Path(str(compiled.__file__)).parent
-    parsed = [ast.parse(path.read_text()) for path in folder.glob("*.py")]
-    found = [f for tree in parsed for f in tree.body if isinstance(f, ast.FunctionDef)]
-    calls = [
-        (function.name, call.func.id, call)
-        for function in found
-        for call in ast.walk(function)
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
-    ]
-    recursive = {called for caller, called, _ in calls if called == caller}
-    assert recursive == {"search", "search_end", "search_end_exactly", "search_last_squares"}
-    for _, called, call in calls:
-        for argument in call.args if called in recursive else ():
-            bare = argument.operand if isinstance(argument, ast.UnaryOp) else argument
-            assert not isinstance(bare, ast.Constant), ast.unparse(call)
-            assert not (isinstance(bare, ast.Name) and bare.id.isupper()), ast.unparse(call)
 
 
 @pytest.fixture(autouse=True)

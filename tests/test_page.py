@@ -1,6 +1,5 @@
 """Games to step through on a page, in notebooks and as GIFs."""
 
-import html
 import io
 import json
 import re
@@ -14,7 +13,7 @@ import pytest
 from variants import random_record
 
 import boardenvs
-from boardenvs import records, render
+from boardenvs import render
 from boardenvs.board.bitboard import squares_of
 from boardenvs.games import GAMES, make
 from boardenvs.play import MoveNotation
@@ -156,36 +155,6 @@ def test_notebooks_show_analyses_and_matches_as_tables():
     assert whole[1:] == ["8", *map(" ".join, zip(numbers, ends, strict=True))]
     by_role = [tuple(int(cell.split()[0]) for cell in row[2:5]) for row in (first, second)]
     assert by_role == list(match.by_role)
-
-
-def test_notebooks_show_lists_of_records_as_tables(tmp_path):
-    match = boardenvs.play_match(OTHELLO, "greedy", "random", pairs=30)
-    save(tmp_path / "games.jsonl", records.record_match(OTHELLO, match, ("greedy", "<b>")))
-    found = records.load(tmp_path / "games.jsonl")
-    shown = found._repr_html_()
-    assert "60 games of othello, the first 50 of them" in shown
-    head, *rows = cells_of(shown)
-    assert head == ["", "first player", "second player", "result", "plies", "more"]
-    assert len(rows) == 50
-    results = {(100, 0): "black won", (0, 100): "white won", (50, 50): "draw"}
-    for number, (row, record) in enumerate(zip(rows, found, strict=False), start=1):
-        opening, players = (number + 1) // 2, [html.escape(name) for name in record.players]
-        plies = str(len(record.actions))
-        assert row == [str(number), *players, results[record.goal], plies, f"opening {opening}"]
-    two = [found[0], random_record(LINES)]
-    assert [row[1] for row in cells_of(records.Records(two)._repr_html_())] == [
-        "game", "othello", "lines_of_action",
-    ]  # fmt: skip
-    assert len(cells_of(found[58:]._repr_html_())) == 3
-    assert "0 games" in records.Records()._repr_html_()
-
-
-def test_notebooks_show_records_in_a_frame():
-    record = random_record(OTHELLO, plies=10, players=('"ada"', "bob"))
-    found = re.fullmatch(r'<iframe srcdoc="([^"]*)"[^>]*></iframe>', record._repr_html_())
-    (shown,) = data_of(html.unescape(found[1]))["games"]
-    assert shown["title"] == '"ada" against bob'
-    assert len(shown["targets"]) == 11
 
 
 # ---- in a browser ------------------------------------------------------------------------------

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
-import sys
 from functools import partial
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import gymnasium
@@ -16,8 +13,6 @@ from three_in_a_row import FullThreeInARow, ThreeInARow
 
 import boardenvs
 from boardenvs import games
-from boardenvs.agents import make_agent
-from boardenvs.agents.policy_file import PolicyFileError, load_policy, save_policy
 from boardenvs.games import Othello, WolfAndSheep, registry
 
 PLACE = "three_in_a_row:ThreeInARow"
@@ -131,38 +126,6 @@ def test_the_parameters_of_a_registered_factory_are_the_rules() -> None:
 # ---- environments of any game --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("given", [PLACE, ThreeInARow()], ids=["text", "game"])
-@pytest.mark.parametrize("maker", ["env", "raw_env", "parallel_env", "vec_env"])
-def test_environments_take_a_text_or_a_game(maker: str, given: Any) -> None:
-    make = getattr(boardenvs, maker)
-    assert make(given, reward="zero_sum").game == ThreeInARow()
-    with pytest.raises(TypeError, match=r"unknown option of three_in_a_row\S* 'rewards'. Did you"):
-        make(given, rewards="goal")
-
-
-@pytest.mark.parametrize("text", ["positional", "alphabeta:depth=2"])
-def test_who_needs_a_heuristic_says_what_to_write(text: str) -> None:
-    agent = make_agent(text)
-    with pytest.raises(
-        ValueError, match=r"write ThreeInARow.evaluate\(self, own, opp, to_move, ply"
-    ):
-        boardenvs.agents.check_game(agent, ThreeInARow())
-    boardenvs.agents.check_game(agent, Othello())
-
-
-def test_policies_of_games_that_are_not_registered(tmp_path: Path, monkeypatch) -> None:
-    from test_policy import random_policy
-
-    path = tmp_path / "policy.npz"
-    save_policy(random_policy(ThreeInARow()), path)
-    assert load_policy(path).game == ThreeInARow()
-    kept: ModuleType = sys.modules["three_in_a_row"]
-    monkeypatch.delitem(sys.modules, "three_in_a_row")
-    with pytest.raises(PolicyFileError, match="which a file does not import"):
-        load_policy(path)
-    sys.modules["three_in_a_row"] = kept
-
-
 def declare(monkeypatch, *points):
     """Have installed packages declare these entry points, (name, value), and read them anew."""
     group = registry.ENTRY_POINTS
@@ -177,12 +140,3 @@ def test_one_package_that_cannot_be_imported_leaves_the_others(monkeypatch):
         found = registry.importable()
     assert "broken" not in found
     assert {"othello", "reversi"} <= set(found)
-
-
-def test_who_declares_an_id_that_is_there_is_told(monkeypatch):
-    with pytest.warns(RuntimeWarning) as caught:
-        declare(monkeypatch, ("othello", "a:A"), ("hex", "b:B"), ("hex", "c:C"))
-    said = [str(w.message) for w in caught]
-    assert len(said) == 2
-    assert "'othello' (a:A) has the id of a built-in game" in said[0]
-    assert "'hex' (c:C) is left out: game 'hex' (b:B) has the same id" in said[1]

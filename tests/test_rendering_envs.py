@@ -72,13 +72,6 @@ def test_play_goes_on_when_the_window_is_closed_by_hand():
 # ---- Gymnasium -----------------------------------------------------------------------------------
 
 
-def test_gymnasium_draws_it():
-    env = gymnasium.make("boardenvs/Reversi-v0", render_mode="rgb_array")
-    env.reset(seed=0)
-    assert env.render().dtype == np.uint8
-    assert env.metadata["render_fps"]
-
-
 def assert_drawn(envs, plies):
     """A picture for each of these last moves."""
     for frame, (before, action, position) in zip(envs.render(), plies, strict=True):
@@ -100,18 +93,3 @@ def test_vector_environments_draw_every_board():
     assert boardenvs.vec_env(OTHELLO, 3).render() is None
     with pytest.raises(ValueError, match="render_mode"):
         boardenvs.vec_env(OTHELLO, 3, render_mode="human")
-
-
-def test_vector_environments_mark_what_the_opponent_played(monkeypatch):
-    monkeypatch.setenv("NO_COLOR", "1")
-    envs = boardenvs.vec_env(
-        "lines_of_action", 2, opponent="greedy", seat="black", render_mode="ansi"
-    )
-    for _ in range(2):
-        envs.reset(seed=0)
-        assert not any("[" in text for text in envs.render())
-        envs.step(np.array([envs.game.start().legal_actions()[0]] * 2))
-        assert envs.batch.state.to_move.tolist() == [0, 0]
-        for text in envs.render():
-            assert "[W]" in text
-            assert "[B]" not in text, "that is the learner's own move"
