@@ -1,18 +1,16 @@
 """Accessibility: axe-core finds no serious fault, in both themes and on a phone."""
 
 import json
-import os
 import shutil
 import subprocess
 
 import pytest
 from variants import make, random_record
-from web_browser import Tab, needs_browser, shot
+from web_browser import Tab, needs_browser
 
 from boardenvs import records
 
 pytestmark = needs_browser
-SHOTS = os.environ.get("BOARDENVS_SCREENSHOTS")  # a folder to keep pictures of the views in
 CASES = {"light": ("light", 1280), "dark phone": ("dark", 360)}
 
 
@@ -68,7 +66,6 @@ def test_no_view_has_a_serious_fault(browser, server, axe, games_file, case):
     tab.open()
     found = {}
     for name in views(tab, games_file):
-        shot(tab, SHOTS, f"{case} {name}".replace(" ", "_"))
         report = tab.page.evaluate("axe.run()")
         found |= {
             f"{name}: {fault['id']}": [node["html"][:150] for node in fault["nodes"][:3]]

@@ -68,23 +68,6 @@ def test_undo_redo_hint_and_resign(tab):
     tab.until_caption("to move")
 
 
-def test_an_agent_that_is_none_is_said_as_it_is_typed(tab):
-    tab.button("New game").click()
-    tab.opened("More agents")
-    field = tab.field("Text of the agent")
-    field.fill("gredy")
-    problem = tab.text("Did you mean 'greedy'?")
-    problem.wait_for()
-    field.fill("python:os:getcwd")
-    tab.text("may not name").wait_for()
-    tab.button("Begin").click()
-    assert tab.page.get_by_role("dialog").is_visible()
-    field.fill("greedy")
-    tab.button("Begin").click()
-    tab.until(lambda: "white: Greedy" in tab.find(".players").inner_text())
-    assert not problem.count()
-
-
 def test_an_opponent_is_chosen_from_those_that_can_play(tab):
     tab.button("New game").click()
     dialog = tab.page.get_by_role("dialog")
@@ -247,18 +230,6 @@ def test_many_games(tab, tmp_path):
     tab.page.keyboard.press("ArrowRight")
     first = MoveNotation(OTHELLO).write(line[0])
     tab.until(lambda: tab.current == first)
-
-
-def test_moves_are_pasted_as_players_write_them(tab):
-    tab.view("Records")
-    tab.field("Moves as text").fill("F5D6c3 d3c4")
-    tab.page.keyboard.press("Enter")
-    tab.until_ply(5)
-    tab.button("Last position").click()
-    tab.until(lambda: tab.current == "c4")
-    tab.field("Moves as text").fill("f5a1")
-    tab.page.keyboard.press("Enter")
-    tab.until(lambda: "breaks the rules" in tab.problem)
 
 
 def test_a_file_is_saved_and_a_link_restores_game_and_ply(tab, browser, server, tmp_path):

@@ -5,7 +5,6 @@ import importlib.util
 import re
 import shutil
 import time
-from pathlib import Path
 
 import pytest
 from web_server import PATIENCE
@@ -205,9 +204,3 @@ class Tab:
                 self.page.keyboard.press(key)
             assert self.find(".square:focus").get_attribute("data-square") == number
         self.page.keyboard.press("Enter")
-
-
-def shot(tab, folder, name):
-    """Keep a picture of the page, where one is wanted."""
-    if folder:
-        tab.page.screenshot(path=str(Path(folder) / f"{name}.png"), full_page=True)

@@ -6,7 +6,7 @@ and `nboard` its formats; `transport` carries bytes, `channel` limits them, `pro
 program.
 """
 
-from boardenvs.engines.channel import EngineError, EngineLateError
+from boardenvs.engines.channel import EngineError
 from boardenvs.engines.player import EngineAgent
 from boardenvs.engines.process import PROTOCOLS, EngineProcess
 from boardenvs.engines.serve import serve, servers_of
@@ -16,7 +16,6 @@ __all__ = [
     "PROTOCOLS",
     "EngineAgent",
     "EngineError",
-    "EngineLateError",
     "EngineProcess",
     "ProcessTransport",
     "Transport",

@@ -80,7 +80,7 @@ class Channel:
         if line:
             self._last.append(line)
         if self._bytes > MAX_ANSWER:
-            raise EngineError(f"it wrote more than {MAX_ANSWER >> 20} MiB in place of an answer")
+            raise EngineError("it wrote more than 4 MiB in place of an answer")
         if self.transport.now() - self._looked > _TICK:
             self._check_time()
         return line

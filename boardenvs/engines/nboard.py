@@ -102,8 +102,6 @@ class NBoardServer(Server):
             case "go":
                 move = self.choose()
                 yield f"=== {_PASS if move == PASS else move.upper()}"
-            case "learn":
-                yield "learned"
             case "quit":
                 raise Ended
 

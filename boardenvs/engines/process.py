@@ -59,10 +59,10 @@ class EngineClock:
     def limit(self, spent: tuple[float, float]) -> Limit:
         """Return the limit for the next move; EngineLateError if the game's time is over."""
         wall, cpu = spent
-        move = _or_inf(self.move_time if self.move_time or self.game_time else MOVE)
+        move = (self.move_time or inf) if self.move_time or self.game_time else MOVE
         limit = Limit(
-            min(move, _or_inf(self.game_time) - wall) + LAG,
-            min(_or_inf(self.move_cpu), _or_inf(self.game_cpu) - cpu),
+            min(move, (self.game_time or inf) - wall) + LAG,
+            min(self.move_cpu or inf, (self.game_cpu or inf) - cpu),
         )
         if limit.wall <= 0 or limit.cpu <= 0:
             raise EngineLateError("its time for the game is over")
@@ -72,10 +72,6 @@ class EngineClock:
         """Note the seconds of a game, up to the move of this role after these actions."""
         if self.game_time or self.game_cpu:
             self._spent.setdefault((role, tuple(actions)), []).append((wall, cpu))
-
-
-def _or_inf(value: float | None) -> float:
-    return inf if value is None else value
 
 
 class EngineProcess:

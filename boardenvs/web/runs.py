@@ -19,9 +19,8 @@ from boardenvs.utils.spec import write_spec
 CONFIG, JOURNAL, POLICY, REPORT = "config.yaml", "journal.jsonl", "policy.npz", "report.html"
 EVALUATIONS = "evaluations.csv"
 _KINDS = {"training": CONFIG, "tournament": JOURNAL}
-_MOST_RUNS = 500
 _MOST_SETTINGS, _MOST_EVALUATED = 64 << 10, 256 << 10  # bytes
-_MOST_CURVES, _MOST_OPPONENTS, _MOST_POINTS = 40, 6, 200
+_MOST_CURVES, _MOST_OPPONENTS = 40, 6
 _SCORE, _WORST = "evaluation/", "evaluation/worst"  # names of metrics
 
 
@@ -33,7 +32,7 @@ def list_runs(folder: Path) -> list[dict[str, Any]]:
     `curve`: (steps, score) of each evaluation, by opponent.
     """
     found = []
-    for path in _folders(folder)[:_MOST_RUNS]:
+    for path in _folders(folder):
         for kind, file in _KINDS.items():
             if _is_file(path / file):
                 with contextlib.suppress(OSError):  # it is being removed
@@ -46,9 +45,8 @@ def list_runs(folder: Path) -> list[dict[str, Any]]:
 
 def report_of(folder: Path, name: str) -> Path | None:
     """Return the path of a report; None if there is none."""
-    if not any(run["name"] == name and run["report"] for run in list_runs(folder)):
-        return None
-    return folder / name / REPORT
+    known = any(run["name"] == name and run["report"] for run in list_runs(folder))
+    return folder / name / REPORT if known else None
 
 
 def _folders(folder: Path) -> list[Path]:
@@ -93,7 +91,7 @@ def _curve(path: Path) -> dict[str, list[tuple[float, float]]]:
             return {}
         rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
         names = [name for name in rows[0] if name.startswith(_SCORE) and name != _WORST]
-        for row in rows[:: 1 + len(rows) // _MOST_POINTS]:
+        for row in rows:
             for name in names[:_MOST_OPPONENTS]:
                 steps, score = float(row["steps"]), float(row[name])
                 if math.isfinite(steps) and 0 <= score <= 1:
