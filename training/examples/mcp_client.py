@@ -17,7 +17,7 @@ async def main():
     async with Client(stdio_client(SERVER)) as client:
 
         async def call(tool, **arguments):
-            """What a tool says."""
+            """Return the text that a tool returns."""
             result = await client.call_tool(tool, arguments)
             text = "\n".join(part.text for part in result.content)
             return ("Error: " if result.is_error else "") + text
@@ -31,7 +31,7 @@ async def main():
 
         told = await call("new_game", game="wolf_and_sheep", seat="sheep", seed=1)
         assert "You play Wolf and Sheep. You are sheep" in told, told
-        told = await call("play", move="I move a1-a2")
+        told = await call("play", move="a1-a2")
         assert "You chose a1-a2, which is not a legal move" in told, told
         moves = 0
         while "The game is over" not in told:
