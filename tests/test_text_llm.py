@@ -227,7 +227,7 @@ def test_what_an_endpoint_sends_is_a_text():
         ("llm:tiny,base_url=http://me:pass@localhost", "environment"),
         ("llm:tiny,tokens=0", "tokens is 0"),
         ("llm:tiny,cost=1", "prices"),
-        ("llm:tiny,board=chess", "board"),
+        ("llm:tiny,tiny=1", "tiny"),
         ("llm:tiny,log=/", "folder"),
         ("llm:tiny,log=pyproject.toml", "none of a log"),
     ],

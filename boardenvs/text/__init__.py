@@ -12,7 +12,7 @@ from boardenvs.game.fen import parse_position
 from boardenvs.text.env import Step, TextEnv
 from boardenvs.text.exam import ExamEnv
 from boardenvs.text.player import TextPlayer
-from boardenvs.text.prompt import Style
+from boardenvs.text.prompt import write_prompt
 from boardenvs.text.reader import Reading, read
 from boardenvs.text.rewards import format_reward, reward
 
@@ -20,11 +20,11 @@ __all__ = [
     "ExamEnv",
     "Reading",
     "Step",
-    "Style",
     "TextEnv",
     "TextPlayer",
     "format_reward",
     "parse_position",
     "read",
     "reward",
+    "write_prompt",
 ]

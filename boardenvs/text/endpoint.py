@@ -15,8 +15,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -62,7 +61,6 @@ class LlmSettings:
     cost: float | None = None
     prompt_price: float = 0.0
     reply_price: float = 0.0
-    board: str = "ascii"
     legal_moves: bool = False
     retries: int = RETRIES
     threads: int = 8
@@ -72,12 +70,9 @@ class LlmSettings:
             value = getattr(self, name)
             if value is not None and not is_whole(value, 1):
                 raise ValueError(f"{name} is {quote(value)}: it must be 1 or more, and whole")
-        if self.cost is not None and not (
-            self.cost >= 0 and (self.prompt_price or self.reply_price)
-        ):
+        if self.cost is not None and not (self.prompt_price or self.reply_price):
             raise ValueError(
-                f"cost is {quote(self.cost)}: it must be a number from 0 on, and needs the prices "
-                "of a million tokens, prompt_price and reply_price"
+                "cost needs the prices of a million tokens, prompt_price and reply_price"
             )
 
 
@@ -182,12 +177,16 @@ class Endpoint:
         headers = {"Content-Type": "application/json", "User-Agent": "boardenvs"}
         if key := self._key():
             headers["Authorization"] = f"Bearer {key}"
+        alarm = None
         try:
             connection.connect()
-            with _limited(connection.sock, seconds):
-                connection.request("POST", f"{self._path}/chat/completions", body, headers)
-                response = connection.getresponse()
-                content = response.read(_MOST_BYTES + 1)
+            # The socket's own time limit starts again with each byte.
+            alarm = threading.Timer(seconds, _shut, [connection.sock])
+            alarm.daemon = True
+            alarm.start()
+            connection.request("POST", f"{self._path}/chat/completions", body, headers)
+            response = connection.getresponse()
+            content = response.read(_MOST_BYTES + 1)
             if len(content) > _MOST_BYTES:
                 raise _PassingError(f"an answer of more than {_MOST_BYTES >> 20} MiB")
             if response.length:  # bytes that were announced and are missing
@@ -196,6 +195,8 @@ class Endpoint:
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise _PassingError(self._without_key(f"{type(error).__name__}: {error}")) from None
         finally:
+            if alarm:
+                alarm.cancel()
             connection.close()
 
     def _key(self) -> str:
@@ -207,21 +208,9 @@ class Endpoint:
         return text.replace(key, "[key]") if key else text
 
 
-@contextmanager
-def _limited(connected: socket.socket, seconds: float) -> Iterator[None]:
-    """Shut the socket after this time: its own time limit starts again with each byte."""
-
-    def shut() -> None:
-        with suppress(OSError):
-            connected.shutdown(socket.SHUT_RDWR)
-
-    alarm = threading.Timer(seconds, shut)
-    alarm.daemon = True
-    alarm.start()
-    try:
-        yield
-    finally:
-        alarm.cancel()
+def _shut(connected: socket.socket) -> None:
+    with suppress(OSError):
+        connected.shutdown(socket.SHUT_RDWR)
 
 
 def _seconds(text: Any) -> float | None:

@@ -20,7 +20,6 @@ from boardenvs.game.rules import goal_to_reward
 from boardenvs.game.session import GameSession
 from boardenvs.play.session import record_of
 from boardenvs.records.record import Record
-from boardenvs.text.prompt import BoardStyle, Style
 from boardenvs.text.reader import Reading
 from boardenvs.text.turn import RETRIES, TextTurn
 from boardenvs.utils.checks import cut, is_whole, quote
@@ -42,7 +41,7 @@ class TextEnv:
 
     game: a game or its text. opponent, seat: as in `boardenvs.envs.single.BoardSingleEnv`: the same
     seeds and moves give the same games. Without an opponent (None) both sides are asked, and
-    rewards are those of the first. board, legal_moves: see `Style`. opening_plies: the
+    rewards are those of the first. legal_moves: whether prompts list them. opening_plies: the
     range of the number of random first plies. retries: how often a move is asked for again before
     the game is forfeited.
 
@@ -67,7 +66,6 @@ class TextEnv:
         opponent: Opponent | None = "random",
         seat: str = "random",
         opening_plies: tuple[int, int] = (0, 0),
-        board: BoardStyle = "ascii",
         legal_moves: bool = False,
         retries: int = RETRIES,
     ) -> None:
@@ -77,7 +75,7 @@ class TextEnv:
         if not is_whole(retries, 0, 100):
             raise ValueError(f"retries is {quote(retries)}: it must be 0 to 100, and whole")
         self.opponent = None if opponent is None else agent_for(self.game, opponent)
-        self.style = Style(board, legal_moves)
+        self._legal_moves = legal_moves
         self._seat, self._opening_plies, self._retries = seat, opening_plies, retries
         other = "text" if opponent is None else opponent
         self._names = "text", other if isinstance(other, str) else type(other).__name__
@@ -130,8 +128,7 @@ class TextEnv:
     def record(self) -> Record:
         """The record of the game so far, with the transcript in its info."""
         text = {
-            "board": self.style.board,
-            "legal_moves": self.style.legal_moves,
+            "legal_moves": self._legal_moves,
             "retries": self._retries,
             "counts": dict(self.counts),
             "transcript": self._transcript,
@@ -191,4 +188,6 @@ class TextEnv:
             state = stack([session.position])
             session.play(int(choose(self.opponent, self.game, state, self._rng)[0]))
         if not session.is_over:
-            self._turn = TextTurn(self.style, session.positions, session.actions, self._retries)
+            self._turn = TextTurn(
+                session.positions, session.actions, self._legal_moves, self._retries
+            )

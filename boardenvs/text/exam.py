@@ -9,7 +9,6 @@ from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
 from boardenvs.game.state import take
 from boardenvs.text.env import TextEnv
-from boardenvs.text.prompt import BoardStyle
 from boardenvs.text.rewards import scaled
 
 
@@ -38,11 +37,10 @@ class ExamEnv(TextEnv):
         self,
         game: Game | str,
         *,
-        board: BoardStyle = "ascii",
         legal_moves: bool = False,
         retries: int = 0,
     ) -> None:
-        super().__init__(game, opponent=None, board=board, legal_moves=legal_moves, retries=retries)
+        super().__init__(game, opponent=None, legal_moves=legal_moves, retries=retries)
         self._asked, self.number = exam_positions(self.game), -1
 
     def __len__(self) -> int:

@@ -9,30 +9,16 @@ from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from threading import Lock
-from typing import Any, cast
-
-from pydantic import BaseModel
+from typing import Any
 
 from boardenvs.game.errors import StopPlayError
 from boardenvs.text.endpoint import Endpoint, LlmSettings
 from boardenvs.text.player import ModelReply, TextPlayer
-from boardenvs.text.prompt import BoardStyle
 from boardenvs.utils.checks import quote
-from boardenvs.utils.decoding import decode, parse_json
+from boardenvs.utils.decoding import parse_json
 from boardenvs.utils.files import append_lines, check_writable
 
 _HEAD = b'{"model": '  # of each line of a log
-
-
-class _Entry(BaseModel):
-    """A line of a log: a question and its reply."""
-
-    model: str
-    question: str  # a digest of all that was asked
-    number: int  # how often it had been asked before
-    text: str
-    finished: bool
-    tokens: tuple[int, int]
 
 
 class Log:
@@ -50,10 +36,7 @@ class Log:
         self._end = 0  # of the lines that were read
         if self._path:
             check_writable(self._path)
-        self._known = {
-            (e.question, e.number): ModelReply(e.text, e.finished, e.tokens)
-            for e in self._read_on()
-        }
+        self._known = dict(self._read_on())
 
     @property
     def tokens(self) -> tuple[int, int]:
@@ -77,10 +60,12 @@ class Log:
             if self._path:
                 append_lines(self._path, [json.dumps(entry | {"prompt": prompt}).encode()])
             else:
-                self._spent = [n + more for n, more in zip(self._spent, reply.tokens, strict=True)]
+                self._count(reply)
 
-    def _read_on(self) -> list[_Entry]:
-        """Return the model's replies in the lines that were not read yet, and add their tokens."""
+    def _read_on(self) -> list[tuple[tuple[str, int], ModelReply]]:
+        """Return the model's replies in the lines that were not read yet, by question and number,
+        and add their tokens.
+        """
         if not (self._path and self._path.exists()):
             return []
         with self._path.open("rb") as file:
@@ -90,16 +75,22 @@ class Log:
         found = []
         for line in whole.split(b"\n") if whole else ():
             try:
-                entry = decode(_Entry, parse_json(line.decode("utf-8", "replace")), "a line")
-            except ValueError:
+                entry = parse_json(line.decode("utf-8", "replace"))
+                prompt, completion = map(int, entry["tokens"])
+                reply = ModelReply(entry["text"], entry["finished"], (prompt, completion))
+                key = entry["question"], entry["number"]
+            except (ValueError, LookupError, TypeError):
                 # A killed process leaves half a line; what begins otherwise is no log.
                 if not (line.startswith(_HEAD) or _HEAD.startswith(line)):
                     raise ValueError(f"{self._path}: {quote(line)} is none of a log") from None
                 continue
-            if entry.model == self._model:
-                self._spent = [n + more for n, more in zip(self._spent, entry.tokens, strict=True)]
-                found.append(entry)
+            if entry["model"] == self._model:
+                self._count(reply)
+                found.append((key, reply))
         return found
+
+    def _count(self, reply: ModelReply) -> None:
+        self._spent = [n + more for n, more in zip(self._spent, reply.tokens, strict=True)]
 
 
 class LlmPlayer(TextPlayer):
@@ -114,7 +105,6 @@ class LlmPlayer(TextPlayer):
         self._endpoint = Endpoint(settings)
         super().__init__(
             lambda prompt: self._endpoint.ask(prompt).text,
-            board=cast("BoardStyle", settings.board),
             legal_moves=settings.legal_moves,
             retries=settings.retries,
             threads=settings.threads,
@@ -155,11 +145,11 @@ class LlmPlayer(TextPlayer):
         return ask
 
     def _check_limits(self) -> None:
-        tokens, cost = self._settings.tokens, self._settings.cost
-        if tokens is not None and self.tokens >= tokens:
-            raise StopPlayError(f"{self.tokens:,} tokens are used, of {tokens:,} at most")
-        if cost is not None and self.cost >= cost:
-            raise StopPlayError(f"the replies cost {self.cost:.2f}, of {cost} at most")
+        given, tokens, cost = self._settings, self.tokens, self.cost
+        if given.tokens is not None and tokens >= given.tokens:
+            raise StopPlayError(f"{tokens:,} tokens are used, of {given.tokens:,} at most")
+        if given.cost is not None and cost >= given.cost:
+            raise StopPlayError(f"the replies cost {cost:.2f}, of {given.cost} at most")
 
     def _digest(self, prompt: str) -> str:
         """Return a digest of all that the endpoint is sent, without the key."""

@@ -13,7 +13,6 @@ from boardenvs.game.contract import Game
 from boardenvs.game.errors import ForfeitError
 from boardenvs.game.state import IntArray, State
 from boardenvs.records.record import Record, until_illegal
-from boardenvs.text.prompt import BoardStyle, Style
 from boardenvs.text.turn import COUNTS, RETRIES, TextTurn
 
 
@@ -54,10 +53,9 @@ class TextPlayer:
         *,
         retries: int = RETRIES,
         threads: int = 1,
-        board: BoardStyle = "ascii",
         legal_moves: bool = False,
     ) -> None:
-        self._model, self._style = model, Style(board, legal_moves)
+        self._model, self._legal_moves = model, legal_moves
         self._retries, self._threads = retries, threads
         self.counts = Counter[str]()
 
@@ -85,7 +83,7 @@ class TextPlayer:
             line, _ = until_illegal(Record(game, tuple(played)))
             known = (line, played) if line[-1] == position else ([position], [])
             if not position.is_over():
-                turns[row] = TextTurn(self._style, *known, self._retries)
+                turns[row] = TextTurn(*known, self._legal_moves, self._retries)
         while left := [turn for turn in turns.values() if not turn.is_over]:
             for turn, (text, finished, tokens) in zip(left, self._replies(left), strict=True):
                 turn.answer(text, self.counts, finished, tokens)

@@ -5,87 +5,65 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
 
-from boardenvs.board.bitboard import drawn, joined
+from boardenvs.board.bitboard import drawn
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
 from boardenvs.text.reader import Reading
-from boardenvs.utils.checks import check_name, cut
-
-BoardStyle: TypeAlias = Literal["ascii", "fen"]
+from boardenvs.utils.checks import cut
 
 _MOST_QUOTED = 300  # characters of a bad reply
 _FORM = '{"move": "<your move>"}'
 
 
-@dataclass(frozen=True)
-class Style:
-    """What prompts contain.
+def write_prompt(
+    positions: Sequence[Position],
+    actions: Sequence[int] = (),
+    *,
+    legal_moves: bool = False,
+    reading: Reading | None = None,
+) -> str:
+    """Return the prompt for the last of the positions, after the actions between them.
 
-    board: the position as a drawing in characters, or as a line in Forsyth-Edwards Notation.
-    legal_moves: whether they are listed. ValueError for an unknown board.
+    Each prompt stands alone. legal_moves: whether they are listed. reading: of the last reply, if
+    it was no legal move.
     """
+    position = positions[-1]
+    game, legal = position.game, position.legal_actions()
+    own, other = game.roles[position.to_move], game.roles[1 - position.to_move]
+    title = game.about.title or game.id.replace("_", " ")
+    parts = [
+        f"You play {title}. You are {own}, and {other} is your opponent.",
+        f"# Rules\n\n{_rules(game)}",
+        f"# The game so far\n\n{_history(positions, actions)}",
+        f"# The position\n\n{_draw(position)}\n\nIt is your turn: {own} is to move.",
+    ]
+    if legal == [game.noop]:
+        parts.append('You have no move, so you must pass: your move is "pass".')
+    elif legal_moves:
+        moves = ", ".join(game.action_name(action, position) for action in legal)
+        parts.append(f"Your legal moves are: {moves}.")
+    parts.append(f"# Your answer\n\n{_form(game)}")
+    if reading is not None:
+        parts.append(f"# Your last reply\n\n{_complaint(reading)}")
+    return "\n\n".join(parts) + "\n"
 
-    board: BoardStyle = "ascii"
-    legal_moves: bool = False
 
-    def __post_init__(self) -> None:
-        check_name("board", self.board, get_args(BoardStyle))
-
-    def write(
-        self, positions: Sequence[Position], actions: Sequence[int], reading: Reading | None = None
-    ) -> str:
-        """Return the prompt for the last of the positions, after the actions between them.
-
-        Each prompt stands alone. reading: of the last reply, if it was no legal move.
-        """
-        position = positions[-1]
-        game = position.game
-        own, other = game.roles[position.to_move], game.roles[1 - position.to_move]
-        title = game.about.title or game.id.replace("_", " ")
-        parts = [
-            f"You play {title}. You are {own}, and {other} is your opponent.",
-            f"# Rules\n\n{_rules(game)}",
-            f"# The game so far\n\n{_history(positions, actions)}",
-            f"# The position\n\n{self.draw(position)}\n\nIt is your turn: {own} is to move.",
-        ]
-        legal = position.legal_actions()
-        if legal == [game.noop]:
-            parts.append('You have no move, so you must pass: your move is "pass".')
-        elif self.legal_moves:
-            moves = ", ".join(game.action_name(action, position) for action in legal)
-            parts.append(f"Your legal moves are: {moves}.")
-        parts.append(f"# Your answer\n\n{_form(game)}")
-        if reading is not None:
-            parts.append(f"# Your last reply\n\n{_complaint(reading)}")
-        return "\n\n".join(parts) + "\n"
-
-    def draw(self, position: Position) -> str:
-        """Return the position as prompts show it."""
-        game, (height, width) = position.game, position.game.board
-        first, second = game.roles
-        sets = [(role[0].upper(), position.pieces(i)) for i, role in enumerate(game.roles)]
-        signs = drawn([*sets, ("#", game.holes)], game.board.size)
-        rows = [signs[y * width :][:width] for y in reversed(range(height))]
-        legend = (
-            f"{first[0].upper()} is one of the {game.about.pieces} of {first}, "
-            f"{second[0].upper()} one of {second}, and . an empty square"
-            f"{', # a hole' if game.holes else ''}."
-        )
-        if self.board == "ascii":
-            lines = ["   " + " ".join("abcdefghijklmnop"[:width])]
-            lines += [f"{height - y:2} {' '.join(row)}" for y, row in enumerate(rows)]
-        else:
-            lines = [f"{joined(rows)} {game.roles[position.to_move]}"]
-            legend += (
-                f" These are the rows from the top, each from left to right, from a{height} on; a "
-                "number counts empty squares."
-            )
-        rest = zip(game.further_words, position.by_role()[2:], strict=True)  # such as kings
-        texts = [f"{name.replace('_', ' ')}: {game.word_text(name, w)}" for name, w in rest if w]
-        return "\n".join([*(f"    {line}" for line in lines), "", legend, *texts])
+def _draw(position: Position) -> str:
+    game, (height, width) = position.game, position.game.board
+    first, second = game.roles
+    sets = [(role[0].upper(), position.pieces(i)) for i, role in enumerate(game.roles)]
+    signs = drawn([*sets, ("#", game.holes)], game.board.size)
+    rows = [f"{y + 1:2} {' '.join(signs[y * width :][:width])}" for y in reversed(range(height))]
+    lines = ["   " + " ".join("abcdefghijklmnop"[:width]), *rows]
+    legend = (
+        f"{first[0].upper()} is one of the {game.about.pieces} of {first}, "
+        f"{second[0].upper()} one of {second}, and . an empty square"
+        f"{', # a hole' if game.holes else ''}."
+    )
+    rest = zip(game.further_words, position.by_role()[2:], strict=True)  # such as kings
+    texts = [f"{name.replace('_', ' ')}: {game.word_text(name, w)}" for name, w in rest if w]
+    return "\n".join([*(f"    {line}" for line in lines), "", legend, *texts])
 
 
 def _rules(game: Game) -> str:

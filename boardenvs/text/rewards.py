@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
 
 from boardenvs.agents import Agent
 from boardenvs.agents.analyse import analyse
 from boardenvs.game.position import Position
 from boardenvs.text.reader import read
-
-K = TypeVar("K")
 
 
 def reward(position: Position, reply: str, agent: Agent | str | None = None) -> float:
@@ -50,7 +47,7 @@ def move_rewards(position: Position, agent: Agent | str | None = None) -> dict[i
     return scaled(values)
 
 
-def scaled(values: Mapping[K, float]) -> dict[K, float]:
+def scaled(values: Mapping[int, float]) -> dict[int, float]:
     """Return the values between 0 for the lowest and 1 for the highest; 1 if all are equal."""
     worst, best = min(values.values()), max(values.values())
     return {k: (v - worst) / (best - worst) if best > worst else 1.0 for k, v in values.items()}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
 from boardenvs.game.position import Position
-from boardenvs.text.prompt import Style
+from boardenvs.text.prompt import write_prompt
 from boardenvs.text.reader import Reading, read
 
 RETRIES = 2
@@ -20,11 +21,15 @@ class TextTurn:
     """
 
     def __init__(
-        self, style: Style, positions: Sequence[Position], actions: Sequence[int], retries: int
+        self,
+        positions: Sequence[Position],
+        actions: Sequence[int],
+        legal_moves: bool,
+        retries: int,
     ) -> None:
-        self._style, self._left = style, 1 + retries
-        self._line = positions, actions
-        self.prompt = style.write(positions, actions)
+        self._position, self._left = positions[-1], 1 + retries
+        self._write = partial(write_prompt, positions, actions, legal_moves=legal_moves)
+        self.prompt = self._write()
         self.reading: Reading | None = None  # of the last reply
 
     @property
@@ -47,10 +52,10 @@ class TextTurn:
         """
         if not isinstance(reply, str):
             raise TypeError(f"the reply is a {type(reply).__name__}: it must be a text")
-        self.reading = reading = read(reply, self._line[0][-1], finished=finished)
+        self.reading = reading = read(reply, self._position, finished=finished)
         self._left -= 1
         if reading.action is None:
-            self.prompt = self._style.write(*self._line, reading)
+            self.prompt = self._write(reading=reading)
         forfeits = self.is_over and reading.action is None
         counts += Counter({reading.kind: 1, "forfeits": int(forfeits),
                            "prompt_tokens": tokens[0], "completion_tokens": tokens[1]})  # fmt: skip

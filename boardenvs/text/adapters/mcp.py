@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -21,9 +21,6 @@ from boardenvs.envs.core import ResetNeededError
 from boardenvs.text.env import TextEnv
 from boardenvs.utils.checks import cut
 from boardenvs.utils.version import __version__
-
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
 
 
 class GameTools:
@@ -99,11 +96,11 @@ def server_of(game: str = "othello", opponent: str = "level:1") -> MCPServer:
     return server
 
 
-def _reporting_errors(tool: Callable[_P, _T]) -> Callable[_P, _T]:
+def _reporting_errors(tool: Callable[..., Any]) -> Callable[..., Any]:
     """Return the tool, which reports its errors to the caller."""
 
     @wraps(tool)
-    def call(*args: _P.args, **values: _P.kwargs) -> _T:
+    def call(*args: Any, **values: Any) -> Any:
         try:
             return tool(*args, **values)
         except (ValueError, TypeError, ResetNeededError) as error:
