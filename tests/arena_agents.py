@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from boardenvs.game.contract import Game
-from boardenvs.game.errors import ForfeitError
 from boardenvs.game.state import IntArray, State
 
 
@@ -45,15 +44,6 @@ def dying(game: Game, state: State, rng: np.random.Generator) -> IntArray:
     if (state.ply >= 10).any():
         os._exit(7)
     return game.sample(state, rng)
-
-
-SAID = r"![x](http://a/x.png) [y](http://a) <b>*z*</b> `c` | \\[v](http://a)"
-
-
-def talking(game: Game, state: State, rng: np.random.Generator) -> IntArray:
-    """Gives up, with words for whoever reads the report."""
-    rows = range(len(state.ply))
-    raise ForfeitError(np.zeros(len(rows), np.int64), dict.fromkeys(rows, SAID))
 
 
 def unmakable() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import importlib.util
 import json
 import re
 import resource
@@ -29,11 +28,6 @@ def test_a_match_is_the_same_by_command_and_in_python(tmp_path: Path) -> None:
     played = play_match(game, "perfect", "greedy", 60, seed=1)
     low, high = played.interval
     assert f"{played.score:.3f} [{low:.3f}, {high:.3f}]" in output
-    rows = [("all", [120, played.wins, played.draws, played.losses])]
-    rows += [("as wolf", [60, *played.by_role[0]]), ("as sheep", [60, *played.by_role[1]])]
-    for row, counts in rows:
-        (line,) = (line for line in output.splitlines() if line.startswith(f"│ {row} "))
-        assert [int(cell.split()[0]) for cell in line.split("│")[2:6]] == counts
     assert played.by_role[1] == (60, 0, 0)
     assert "Only openings are played that do not change who wins." in " ".join(output.split())
     found = load(path)
@@ -42,12 +36,6 @@ def test_a_match_is_the_same_by_command_and_in_python(tmp_path: Path) -> None:
     lines = played.actions.swapaxes(0, 1).reshape(120, -1).tolist()
     assert [list(r.actions) for r in found] == [[a for a in line if a >= 0] for line in lines]
     assert sum(r.players == ("perfect", "greedy") for r in found) == 60
-
-
-def test_a_match_says_who_forfeits() -> None:
-    words = ["match", "othello", "python:arena_agents:Otherwise", "random", "--pairs", 3]
-    output = run(*words, code=1)
-    assert "Otherwise forfeited 6 of 6 games: action 64 (pass) is not legal in" in output
 
 
 def test_an_arena_is_played_resumed_and_widened(tmp_path: Path) -> None:
@@ -113,9 +101,3 @@ def test_games_that_cannot_be_written_are_named_and_played_again(tmp_path: Path)
     assert f"{path}: File too large" in said
     assert path.read_bytes() == b""
     assert len((out / "journal.jsonl").read_bytes().splitlines()) == 1
-
-
-@pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="Ray is installed here")
-def test_without_ray_it_is_said_what_to_install() -> None:
-    said = run("match", "othello", "random", "greedy", "--address", "auto", code=2)
-    assert "pip install 'boardenvs[ray]'" in said

@@ -174,9 +174,3 @@ def test_the_command_says_what_python_says() -> None:
     assert found[0].keys() == {
         "agent", "game", "marks", "seconds", "seed", "positions", "wrong_answers", "message",
     }  # fmt: skip
-
-
-def test_all_games_are_taken_that_the_player_can_play() -> None:
-    output = run("exam", "perfect")
-    assert "sheep to win" in output
-    assert "win in 1 ply" not in output

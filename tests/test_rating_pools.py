@@ -14,7 +14,6 @@ from arena_agents import Otherwise, highest
 from command_line import run
 
 from boardenvs.agents import as_agent, make_agent
-from boardenvs.agents.analyse import analyse
 from boardenvs.agents.levels import LEVELS, Mixture, read_levels
 from boardenvs.arena import (
     Estimate,
@@ -27,8 +26,6 @@ from boardenvs.arena import estimate as estimate_module
 from boardenvs.arena.player import Faults
 from boardenvs.arena.pools import Anchor
 from boardenvs.game.contract import Game
-from boardenvs.game.openings import random_openings
-from boardenvs.game.state import take
 from boardenvs.games import make
 
 pytestmark = pytest.mark.usefixtures("in_python")
@@ -118,11 +115,6 @@ def test_each_game_has_a_pool_from_random_play_on_and_levels_in_order(game_id: s
         assert level["beats_level_below"]["low"] >= 0.6
 
 
-def test_reversi_has_othello_s() -> None:
-    for read in (rating_pool, read_levels):
-        assert read(make("reversi")) == read(OTHELLO)
-
-
 def test_an_interval_is_wider_where_no_rating_fits(known: Callable[..., Strength]) -> None:
     """A player that beats whom the pool has as strong and loses to whom it has as weak."""
     known({"random": 0.0, "positional": 255.0}, others=80.0)
@@ -130,19 +122,6 @@ def test_an_interval_is_wider_where_no_rating_fits(known: Callable[..., Strength
     contradicted = estimate({"random": 255.0, "positional": 0.0}, games=200)
     assert half_width(fitting) < 80
     assert half_width(contradicted) > 2 * half_width(fitting)
-
-
-def test_anchors_far_away_make_an_interval_little_wider(known: Callable[..., Strength]) -> None:
-    """As in Wolf and Sheep, where the wolf may lose to anybody: no rating fits one game in ten lost
-    to the weak, but those against equals decide it.
-    """
-    known({"random": 1118.0, "perfect": 1500.0}, others=1500.0)
-    found = estimate({"random": 900.0, "perfect": 1500.0})
-    equal, weak = found.against
-    assert min(equal.games, weak.games) > 20
-    assert weak.score < 0.95 < weak.expected
-    assert found.rating == pytest.approx(1500, abs=60)
-    assert half_width(found) < 60
 
 
 def test_intervals_hold_in_nineteen_cases_of_twenty(known: Callable[..., Strength]) -> None:
@@ -181,15 +160,6 @@ def test_who_loses_all_games_is_below_the_pool() -> None:
     assert chance == pytest.approx(0.025, rel=1e-6)
 
 
-def test_who_beats_all_anchors_is_above_the_pool() -> None:
-    game = make("wolf_and_sheep")
-    pool = replace(rating_pool(game), anchors=rating_pool(game).anchors[:2])
-    found = estimate_rating(game, make_agent("perfect"), pool, games=60, seconds=None)
-    assert found.where == "above"
-    assert found.low is not None
-    assert found.low > pool.anchors[-1].rating
-
-
 def test_the_same_seed_gives_the_same_rating_and_time_ends_it() -> None:
     game, agent = make("wolf_and_sheep"), make_agent("greedy")
     pool = replace(rating_pool(game), anchors=rating_pool(game).anchors[:2])
@@ -207,42 +177,10 @@ def test_the_same_seed_gives_the_same_rating_and_time_ends_it() -> None:
 def test_the_command_rates_anybody() -> None:
     words = ["--game", "wolf_and_sheep", "--games", "20"]
     found = json.loads(run("rate", "python:arena_agents:lowest", *words, "--json"))
-    assert found.keys() == {
-        "agent", "game", "rating", "low", "high", "where", "games", "seconds", "seed", "pool",
-        "against", "forfeits", "message", "note", "cpu_ms_per_move",
-    }  # fmt: skip
-    assert found["cpu_ms_per_move"] > 0
     assert (found["games"], found["where"], found["forfeits"]) == (20, "on", 0)
-    output = run("rate", "level:2", *words)
-    assert "level:2 is rated" in output
-    assert "20 games in" in output
-    output = run("rate", "python:arena_agents:Otherwise", *words[:-1], "40", code=1)
+    output = run("rate", "python:arena_agents:Otherwise", *words, code=1)
     assert "lost all games" in output
-    assert "It is below the pool's weakest, random (0)." in " ".join(output.split())
-    assert "forfeited 40 of 40 games" in output
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["greedy", "--game", "othello:holes=1"], "there is no rating pool for othello:holes=1"),
-        (["greedy", "--seconds", "nan"], "error: --seconds is nan: it must be more than 0"),
-        (["level:11"], "level is 11: it must be 1 to 10"),
-        (["level"], "write level:LEVEL"),
-        (["level:2", "--game", "lines_of_action:rules=described"], "there is no rating pool for"),
-    ],
-)
-def test_what_cannot_be_is_said(words: list[str], message: str) -> None:
-    assert message in run("rate", *words, code=2)
-
-
-def test_a_level_explains_what_it_plays() -> None:
-    level, rng = make_agent("level:4"), np.random.default_rng
-    state = random_openings(OTHELLO, 4, (4, 12), rng(1))
-    for row, position in enumerate(OTHELLO.positions(state)):
-        for seed in range(3):
-            (played,) = level.act(OTHELLO, take(state, [row]), rng(seed))
-            assert analyse(position, level, rng=rng(seed)).choice == played
+    assert "forfeited 20 of 20 games" in output
 
 
 def test_a_mixture_has_its_share() -> None:

@@ -84,7 +84,7 @@ def _positions(game: Game, line: list[int]) -> list[Position]:
 def _distinct(
     games: Iterator[list[Position]], find: Finder, seen: set[tuple[int, ...]], count: int
 ) -> Iterator[ExamPosition]:
-    """What is found in the games, at most `count`, without images of what was `seen`."""
+    """At most `count` positions found in the games, without images of positions `seen` before."""
     found = (one for one in map(find, games) if one is not None and is_new(one.position, seen))
     yield from itertools.islice(found, count)
 

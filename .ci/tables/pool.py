@@ -20,7 +20,7 @@ from boardenvs.game.state import FloatArray
 from boardenvs.games.files import digest, find_file
 from boardenvs.utils.version import __version__
 
-# The anchors of a game are those of these that can play it: quick, and most of them final.
+# Anchors in every game that they can play: quick, and most of them final.
 PLAYERS = (
     "random",
     "greedy",
@@ -91,8 +91,8 @@ def fit_near(points: FloatArray, games: FloatArray) -> tuple[FloatArray, FloatAr
 
     Each pairing is weighed by what its games tell of the ratings, p (1 - p) with the expected score
     p. So a rating is what `boardenvs.arena.estimate_rating` finds, which chooses its games so, and
-    pairs of players far apart, of which the model is least true, count least. An anchor's error is
-    that of its own games, with the others' ratings given.
+    pairs of players far apart, where the model is least true, count least. An anchor's error is
+    the one of its own games, with the others' ratings given.
     """
     weights = np.ones_like(points)
     for _ in range(_ROUNDS):

@@ -1,9 +1,9 @@
 """A player's rating, by games against the anchors of a rating pool that tell most.
 
-The model is that of `boardenvs.arena.ratings`, with the anchors' ratings given. What a game tells
-of a rating is the variance of its result, p (1 - p) with the expected score p: most at p = 1/2. The
-next games are always against the anchor with the most to tell for the games that were played, so
-anchors far from the player are met little, and no single anchor decides.
+The model is the one in `boardenvs.arena.ratings`, with the anchors' ratings given. The information
+of a game on a rating is the variance of its result, p (1 - p) with the expected score p: most at
+p = 1/2. The next games are always against the anchor with the most information for the games played
+so far, so anchors far from the player are met little, and no single anchor decides.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ class _Met:
 
         No single rating fits a player that beats strong anchors and loses to weak ones: the points
         against each anchor are then farther from the expected ones than they vary among the pairs
-        of games. Anchors far from the rating, of which the model is least true, count as little
+        of games. Anchors far from the rating, where the model is least true, count as little
         here as in the rating (Liang and Zeger 1986, https://doi.org/10.1093/biomet/73.1.13).
         """
         met = np.flatnonzero(self.games)

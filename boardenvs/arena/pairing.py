@@ -64,7 +64,7 @@ class Pairing:
 
     @property
     def key(self) -> Key:
-        """What identifies it in a tournament."""
+        """Its identity in a tournament."""
         return self.game, self.first.label, self.second.label
 
     def play(self, running: Callable[[int], None] = lambda side: None) -> Played:

@@ -54,7 +54,7 @@ def cost(table: Crosstable) -> bytes:
     timed = sorted(
         (ms, i)
         for i, standing in enumerate(table.standings.values())
-        if (ms := standing.ms_per_move) and standing.plays
+        if (ms := standing.faults.ms_per_move) and standing.plays
     )
     found = table.ratings
     best = [

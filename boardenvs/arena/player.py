@@ -33,7 +33,7 @@ FORFEIT = int(np.iinfo(np.int64).min)  # instead of an action
 
 @dataclass
 class Faults:
-    """What an agent did wrong in a match, and how long it thought."""
+    """An agent's faults in a match, and its time to think."""
 
     forfeits: Count = 0  # games
     message: str | None = None  # the first fault, with a forfeit or without

@@ -77,7 +77,7 @@ def document(results: Results) -> dict[str, Any]:
             "cores": os.cpu_count(),
             "cpu_ms_per_move": {
                 table.name: {
-                    label: _rounded(standing.ms_per_move, 4)
+                    label: _rounded(standing.faults.ms_per_move, 4)
                     for label, standing in table.standings.items()
                 }
                 for table in results.tables
@@ -218,7 +218,7 @@ def _ladder_table(table: Crosstable) -> ReportTable:
                 "above next": f"{above[i]:.1%}" if i < len(above) and above[i] >= 0 else "",
                 "score": f"{standing.score:.1%}",
                 **dict(zip(names, counts, strict=True)),
-                "CPU/move": time_text(standing.ms_per_move),
+                "CPU/move": time_text(standing.faults.ms_per_move),
                 **_counted(standing.faults),
             }
         )

@@ -50,10 +50,6 @@ class Standing:
         """Whether it played on in some game; otherwise its rating means nothing."""
         return self.faults.forfeits < self.games or not self.games
 
-    @property
-    def ms_per_move(self) -> float | None:
-        return self.faults.ms_per_move
-
 
 @dataclass(frozen=True)
 class Crosstable:

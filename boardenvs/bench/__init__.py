@@ -1,6 +1,5 @@
-"""Speed and memory, ours and others': `python -m boardenvs.bench`.
+"""Speed, ours and other libraries': `boardenvs bench`.
 
-`workloads` and `search` say what is run, `peers` the same for other libraries, `measure` how often
-and how it is timed, `placement` times single rules wherever their arrays lie, `report` what comes
-out.
+`workloads` are the interfaces and searches that `measure` times in turns, `jax` the ones in JAX;
+`report` prints and writes the results.
 """

@@ -111,7 +111,7 @@ app.command()(function_of(BenchCommand))
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Run the benchmark with these words, by default those of the process."""
+    """Run the benchmark with these words, by default the words of the process."""
     with ending_in_a_line(), usage_errors_as_values():
         app(words, prog_name="python -m boardenvs.bench", standalone_mode=False)
 
