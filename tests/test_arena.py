@@ -30,9 +30,9 @@ from boardenvs.arena import (
     run_tournament,
     write_results,
 )
+from boardenvs.arena.executor import NOBODY
 from boardenvs.arena.match import same_winner
 from boardenvs.arena.pairing import SECOND
-from boardenvs.arena.processes import NOBODY
 from boardenvs.arena.report import compose, document
 from boardenvs.arena.results import Results, summarise
 from boardenvs.arena.tournament import JOURNAL

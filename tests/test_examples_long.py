@@ -44,7 +44,7 @@ def test_learning(example, tmp_path):
 TRAINING = {
     "learning-sb3": ("sb3.md", r"'random': (\d\.\d+), 'greedy': \d\.\d+\}"),
     "learning-single-file": ("single_file.md", r"  (\d\.\d+) \[.*\) against random"),
-    "rllib": ("rllib.md", r"│ random +│ (\d\.\d+) "),
+    "rllib": ("rllib.md", r"score_random (\d\.\d+)"),
     "jax": ("jax.md", r"after (\d\.\d+) \["),
 }
 NEEDED = {"rllib": "ray.rllib", "jax": "jax"}

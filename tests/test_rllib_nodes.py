@@ -1,4 +1,4 @@
-"""Contests and self-play on the nodes of a Ray cluster: those of processes, whatever dies."""
+"""Contests, self-play and RLlib on two nodes of a Ray cluster."""
 
 from __future__ import annotations
 
@@ -75,14 +75,10 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def log() -> list[list[str]]:
-    """What agents have said: nodes and processes."""
-    path = Path(os.environ["ROBUST_LOG"])
-    return [line.split() for line in path.read_text().splitlines()] if path.exists() else []
-
-
 def nodes_seen() -> set[str]:
-    return {node for node, _ in log()}
+    """The nodes on which an agent has played."""
+    path = Path(os.environ["ROBUST_LOG"])
+    return {line.split()[0] for line in path.read_text().splitlines()} if path.exists() else set()
 
 
 def lines(path: Path) -> list[Any]:
@@ -113,7 +109,7 @@ PLIES = (2, 4)  # of openings: the player that dies in the tenth ply is not the 
 def test_a_tournament_has_the_results_of_processes_though_a_node_and_a_player_die(
     cluster: Any, tmp_path: Path
 ) -> None:
-    """The node costs nobody a game, and the player loses its own as it does in processes."""
+    """The node costs nobody a game; the games of a player that ends its process are void."""
     settings = make_settings(ENTRANTS[:2], ["reversi"], pairs=1, opening_plies=PLIES)
     run_tournament(settings, tmp_path / "h", workers=0)
     last, out = add_node(cluster, "last", 1), tmp_path / "out"
@@ -123,10 +119,9 @@ def test_a_tournament_has_the_results_of_processes_though_a_node_and_a_player_di
     cluster.remove_node(last, allow_graceful=False)
     output, _ = process.communicate()
     assert "report, results and pictures are in" in output
-    assert process.returncode == 1  # as one has forfeited all its games
     *of_dying, other = lines(out / JOURNAL)
     assert [other] == lines(tmp_path / "h" / JOURNAL)
-    assert [line["games"] for line in of_dying] == [["F", "F"]] * 2
+    assert ["void" in line for line in of_dying] == [True] * 2
     assert nodes_seen() == {"first", "last"}
 
 

@@ -3,7 +3,7 @@
     python -m training.ppo_jax --game othello --steps 4000000 --name othello_jax
     boardenvs match othello policy:runs/othello_jax/policy.npz greedy
 
-The form is that of PureJaxRL: playing and learning are pure functions, and many updates are one
+It is written as PureJaxRL is: playing and learning are pure functions, and many updates are one
 call. What board games need: illegal actions are masked; one network plays both sides, and a value
 that belongs to the other side counts negatively; games begin after some random plies, and each
 board is seen under one symmetry of the game.
@@ -13,12 +13,11 @@ board is seen under one symmetry of the game.
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -30,20 +29,16 @@ from jax import lax
 
 import boardenvs
 from boardenvs.agents.jax_players import JaxNetwork, draw_action, forward
-from boardenvs.agents.policy import Policy, PolicyAgent
-from boardenvs.agents.policy_file import save_policy
+from boardenvs.agents.policy import Policy
 from boardenvs.envs.jax import JaxEnv, JaxState, outcome_of_mover
 from boardenvs.game.jax_rules import choose
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.threads import limit_jax
+from training.single_run import begun, evaluate, option, parser_of
 
 CLIP_RANGE, VALUE_WEIGHT, MAX_GRADIENT = 0.2, 0.5, 0.5
 Symmetry: TypeAlias = tuple[jax.Array, jax.Array]  # the squares and actions seen in each place
 METRICS = ("policy_loss", "value_loss", "entropy", "approx_kl")
-
-
-def option(default: Any, meaning: str) -> Any:
-    return field(default=default, metadata={"help": meaning})
 
 
 @dataclass(frozen=True)
@@ -99,7 +94,7 @@ class TrainState(NamedTuple):
 
 
 class Samples(NamedTuple):
-    """What is learnt from, one row a move."""
+    """The training data of an update, one row a move."""
 
     planes: jax.Array  # (N, inputs) bool
     legal: jax.Array  # (N, A) bool
@@ -290,13 +285,8 @@ def train(trainer: Trainer, folder: Path) -> None:
         hidden, policy_head, value_head = jax.tree.map(np.array, state.network)
         notes = {"seed": settings.seed, "steps": steps}
         policy = Policy(game, hidden, policy_head, value_head, notes)
-        for name in ("random", "greedy"):
-            match = boardenvs.play_match(game, PolicyAgent(policy), name, settings.pairs)
-            found[f"score_{name}"] = match.score
-        rows.append({"steps": steps, "steps_per_second": block / seconds, **found})
-        print("  ".join(f"{name} {value:,.4g}" for name, value in rows[-1].items()), flush=True)
-        save_policy(policy, folder / "policy.npz")
-        write_atomically(folder / "metrics.json", json.dumps(rows, indent=1).encode())
+        row = {"steps": steps, "steps_per_second": block / seconds, **found}
+        rows = evaluate(policy, settings.pairs, folder, rows, row)
         write_checkpoint(folder / "checkpoint.npz", state, rows)
 
 
@@ -316,28 +306,11 @@ def read_checkpoint(path: Path, like: TrainState) -> tuple[TrainState, list[Any]
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        "python -m training.ppo_jax",
-        description="Train a policy by self-play in one compiled program of JAX.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    for setting in fields(Settings):
-        default: Any = setting.default
-        one, nargs = (default[0], "+") if isinstance(default, tuple) else (default, None)
-        name, meaning = setting.name.replace("_", "-"), setting.metadata["help"]
-        parser.add_argument(f"--{name}", type=type(one), nargs=nargs, default=default, help=meaning)
-    parser.add_argument("--resume", action="store_true", help="go on with the run as it was begun")
-    given = vars(parser.parse_args(words))
-    folder, resume = Path("runs", given["name"]), given.pop("resume")
-    file = folder / "settings.json"
+    parser = parser_of(Settings, "training.ppo_jax", "Train in one compiled program of JAX.")
+    limit_jax(1)
     try:
-        if file.exists() and not resume:
-            raise ValueError(f"{folder} has a run: add --resume, or choose another --name")
-        limit_jax(1)
-        trainer = Trainer(Settings(**json.loads(file.read_text()) if resume else given))
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(file, json.dumps(asdict(trainer.settings), indent=1).encode())
-        train(trainer, folder)
+        settings, folder = begun(Settings, vars(parser.parse_args(words)))
+        train(Trainer(settings), folder)
     except (ValueError, OSError) as error:
         parser.error(str(error))
 

@@ -44,7 +44,6 @@ GUIDES = {
     "training.md": "training/README.md",
     "training_reference.md": "training/reference.md",
     "rllib.md": "training/rllib/README.md",
-    "scaling.md": "training/scaling.md",
     "results.md": "training/results/README.md",
     "examples.md": "training/examples/README.md",
     "engines.md": "boardenvs/engines/README.md",

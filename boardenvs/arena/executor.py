@@ -1,76 +1,91 @@
-"""Tasks, such as games to play, and who does them: this process, others, or those of a cluster.
+"""Tasks, such as games to play, done by this process, by others, or on the nodes of a Ray cluster.
 
-What comes of a task depends on the task alone, not on where it is done, nor on what dies meanwhile.
+The result of a task depends on the task alone, not on the place.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
-from collections.abc import Callable, Generator, Sequence
+import random
+import sys
+import time
+import traceback
+from collections.abc import Callable, Generator, Iterator, Sequence
+from multiprocessing.connection import Connection, wait
 from typing import Any, Protocol, Self, TypeVar
 
-from boardenvs.arena.processes import Died, Job, ProcessWorker
-from boardenvs.kernel import get_backend
+import numpy as np
+
+from boardenvs.kernel import get_backend, set_backend
+from boardenvs.utils.child import CONTEXT, ChildFunction
 
 Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
 
+# Libraries that would otherwise start a thread a core in every process; read when they are loaded.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+NOBODY = 0  # the side whose code runs, if it is no entrant's
+_NOT_STARTED = -1
+_MOST_STARTS = 3  # processes in a row that die before they do anything
+
 Running = Callable[[int], None]
 
 
+class WorkerError(RuntimeError):
+    """Workers cannot even start."""
+
+
 class Task(Protocol[Result_co]):
-    """What can be done in another process: it is pickled, and so is its result."""
+    """A piece of work for any process: it is pickled, and so is its result."""
 
     @property
     def seed(self) -> int:
-        """Of the global generators of the process that does it."""
+        """Seed of the global random generators in the process that does it."""
 
     def run(self, shared: Any, running: Running) -> Result_co:
-        """Do it; `running` is told whose code is about to run, NOBODY where it is ours."""
+        """Do it; call `running` with the side whose code runs next, NOBODY for our own."""
 
     def lost(self, side: int) -> Result_co:
-        """What comes of it where its process died twice, at last in the code of this side."""
+        """The result if its process died twice, the last time in the code of this side."""
 
 
 class Executor:
-    """Does tasks here or, within a `with` statement, by so many `workers`: processes of this
-    machine or, with an `address`, of the nodes of the Ray cluster there, by default one a core.
+    """Does tasks here or, within a `with` statement, in `workers` processes of this machine or,
+    with an `address`, on the Ray cluster there, by default one a core.
 
-    Where a process dies, its task is done again after all others, alone and in a process of its
-    own, lest it fell with another's fault or for want of memory. If that dies too, the task is
-    lost. What a node was at when it died is done again on another one, as if it had not begun.
+    If a process dies, its task is repeated after all others, alone and in a new process, in case
+    another task was the cause or memory was short. If that dies too, the task is lost. On a cluster
+    Ray repeats tasks, and no side is known to be the cause.
 
-    WorkerError where the cluster cannot be joined, or where several processes in a row die while
-    they start.
+    WorkerError if the cluster cannot be joined, or several processes in a row die as they start.
     """
 
     def __init__(self, workers: int | None = 0, address: str | None = None) -> None:
         self.elsewhere = address is not None
         self._count, self._address = workers or 0, address
-        self._kind: Any = ProcessWorker
-        self._workers: list[Any] = []
+        self._workers: list[_Worker] = []
         self._stack = contextlib.ExitStack()
-        self._runs = 0
-        self.cpu_seconds = 0.0  # that tasks took so far in other processes
-
-    @property
-    def parallel(self) -> bool:
-        """Whether others than this process do the tasks."""
-        return bool(self._workers)
+        self.parallel = False  # whether other processes do the tasks
+        self.cpu_seconds = 0.0  # of tasks in other processes so far
 
     def __enter__(self) -> Self:
         if self._address is not None:
-            from boardenvs.arena.nodes import NodeWorker, joined
+            from boardenvs.arena.nodes import joined
 
             cores = self._stack.enter_context(joined(self._address))
-            self._count, self._kind = self._count or cores, NodeWorker
-        self._workers = [self._kind(get_backend()) for _ in range(self._count)]
-        for worker in self._workers:
-            self._stack.callback(worker.end)
+            self._count = self._count or int(cores)
+        else:
+            self._workers = [_Worker() for _ in range(self._count)]
+        self.parallel = self._count > 0
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.parallel = False
+        for worker in self._workers:
+            worker.end()
         self._stack.close()
 
     def run(
@@ -79,76 +94,168 @@ class Executor:
         shared: Any = None,
         cost: Callable[[Any], float] = lambda task: 0.0,
     ) -> Generator[tuple[int, Result], None, None]:
-        """What comes of each task, with its number, as it comes: without workers in their order.
+        """Yield each task's number and result, as they come; without workers in their order.
 
-        All are given what is `shared`, which workers are sent once. Those go first that cost most.
-        StopPlayError where a player cannot go on now. When the iteration ends early, so does what
-        is being done.
+        All tasks get what is `shared`, which is sent once to each worker. The most costly tasks go
+        first. StopPlayError if a player cannot go on now. When the iteration ends early, so do the
+        tasks in progress.
         """
-        if not self._workers:
+        if not self.parallel:
             for number, task in enumerate(tasks):
                 yield number, task.run(shared, lambda side: None)
             return
-        self._runs += 1
-        again: list[int] = []
-        dumps = self._kind.dumps
-        sent = self._kind.share(dumps(shared))
+        if self.elsewhere:
+            from boardenvs.arena.nodes import run_on_nodes
 
-        def job(number: int, alone: bool) -> Job:
-            return Job(dumps(tasks[number]), sent, self._runs, alone)
+            found = run_on_nodes(tasks, shared, cost, self._count)
+        else:
+            found = self._in_processes(tasks, shared, cost)
+        with contextlib.closing(found):
+            for number, result, seconds in found:
+                self.cpu_seconds += seconds
+                if isinstance(result, BaseException):
+                    raise result
+                yield number, result
 
-        def put_off(number: int, died: Died) -> None:
-            again.append(number)
+    def _in_processes(
+        self, tasks: Sequence[Task[Any]], shared: Any, cost: Callable[[Any], float]
+    ) -> Generator[tuple[int, Any, float], None, None]:
+        pickled, died = pickle.dumps(shared), []
+        for number, found in self._round(tasks, range(len(tasks)), pickled, cost):
+            if isinstance(found, int):
+                died.append(number)
+            else:
+                yield number, *found
+        for number in died:
+            self._workers[0].end()
+            for _, found in self._round(tasks, [number], pickled, cost):
+                lost = isinstance(found, int)
+                yield number, *((tasks[number].lost(found), 0.0) if lost else found)
 
-        first = [number for number, _ in enumerate(tasks)]
-        yield from self._run(first, lambda n: job(n, False), lambda n: cost(tasks[n]), put_off)
-        for number in again:
-            lost: list[Result] = []
-
-            def lose(number: int, died: Died) -> None:
-                lost.append(tasks[number].lost(died.side))  # noqa: B023 - called within this turn
-
-            yield from self._run([number], lambda n: job(n, True), lambda n: 0.0, lose)
-            yield from ((number, result) for result in lost)
-
-    def _run(
+    def _round(
         self,
-        waiting: list[int],
-        job: Callable[[int], Job],
-        cost: Callable[[int], float],
-        died: Callable[[int, Died], None],
-    ) -> Generator[tuple[int, Any], None, None]:
-        """What comes of those that wait; `died` is told of those that had begun."""
-        at_work: dict[Any, int] = {}
+        tasks: Sequence[Task[Any]],
+        numbers: Sequence[int],
+        shared: bytes,
+        cost: Callable[[Any], float],
+    ) -> Iterator[tuple[int, Any]]:
+        """Yield the result and CPU seconds of each of these tasks, or the side in whose code its
+        process died.
+        """
+        waiting, at_work = list(numbers), dict[Any, tuple[_Worker, int]]()
+        idle = self._workers[: len(waiting)]
         try:
-            for worker in self._workers[: len(waiting)]:
-                worker.start()
             while waiting or at_work:
-                for worker in self._workers:
-                    if waiting and worker.ready and worker not in at_work:
-                        number = max(waiting, key=cost)
-                        waiting.remove(number)
-                        worker.send(job(number))
-                        at_work[worker] = number
-                busy = [w for w in self._workers if w in at_work or not w.ready]
-                for worker in self._kind.wait(busy):
-                    answer = worker.receive()
-                    if worker not in at_work:
-                        continue
-                    number = at_work.pop(worker)
-                    if not isinstance(answer, Died):
-                        found, seconds = pickle.loads(answer)
-                        self.cpu_seconds += seconds
-                        if isinstance(found, BaseException):
-                            raise found
-                        yield number, found
-                    elif answer.begun:
-                        died(number, answer)
-                    else:
+                while waiting and idle:
+                    number = max(waiting, key=lambda number: cost(tasks[number]))
+                    waiting.remove(number)
+                    worker = idle.pop(0)
+                    at_work[worker.send(shared, pickle.dumps(tasks[number]))] = worker, number
+                for pipe in wait(list(at_work)):
+                    worker, number = at_work.pop(pipe)
+                    found = worker.receive()
+                    idle.append(worker)
+                    if found == _NOT_STARTED:
                         waiting.append(number)
+                    else:
+                        yield number, found
         finally:
-            for worker in at_work:
+            for worker, _ in at_work.values():
                 worker.end()
 
 
 HERE = Executor()
+
+
+class _Worker:
+    """Does one task at a time in a child process; when that has died, the next task starts another
+    one.
+    """
+
+    _child: ChildFunction | None = None
+    _failures = 0  # processes in a row that died before they did anything
+
+    def send(self, shared: bytes, task: bytes) -> Connection:
+        """Have a task done; `receive` has its result when the pipe has something to read."""
+        if self._child is None:
+            self._side, self._known = CONTEXT.RawValue("b", _NOT_STARTED), b""
+            with _one_thread_each():
+                self._child = ChildFunction(_serve, self._side, get_backend())
+        with contextlib.suppress(OSError):  # if it has died, which `receive` finds
+            self._child.pipe.send_bytes(b"" if shared is self._known else shared)
+            self._child.pipe.send_bytes(task)
+        self._known = shared
+        return self._child.pipe
+
+    def receive(self) -> Any:
+        """The result or exception of the task and its CPU seconds, or the side in whose code the
+        process died. WorkerError if several in a row died before they did anything.
+        """
+        assert self._child is not None
+        try:
+            return pickle.loads(self._child.pipe.recv_bytes())
+        except (EOFError, OSError):
+            side = int(self._side.value)
+        self._failures = self._failures + 1 if side == _NOT_STARTED else 0
+        if self._failures == _MOST_STARTS:
+            raise WorkerError(
+                f"{_MOST_STARTS} worker processes died before they played, the last "
+                f"{self._child.how_it_ended()}. Something killed them, there was too little "
+                "memory, or what they printed says why; a script that starts a tournament must do "
+                'so under `if __name__ == "__main__":`, since the processes import it'
+            )
+        self.end()
+        return side
+
+    def end(self) -> None:
+        """End the process, whatever it does."""
+        if self._child is not None:
+            self._child.close()
+            self._child = None
+
+
+def _serve(pipe: Connection, side: Any, backend: str) -> None:
+    """Do the tasks that come through the pipe; `side` is memory that outlives the process."""
+    set_backend(backend)
+    side.value = NOBODY
+    shared: Any = None
+    with contextlib.suppress(EOFError):
+        while True:
+            if sent := pipe.recv_bytes():
+                shared = pickle.loads(sent)
+            task = pickle.loads(pipe.recv_bytes())
+            found = do(task, shared, lambda running: setattr(side, "value", running))
+            side.value = NOBODY
+            pipe.send_bytes(pickle.dumps(found))
+
+
+def do(task: Task[Any], shared: Any, running: Running) -> tuple[Any, float]:
+    """The result of a task, or the exception that it raised, and the CPU seconds that it took."""
+    began, found = time.process_time(), None
+    _seed_global_generators(task.seed)
+    try:
+        found = task.run(shared, running)
+    except Exception as error:
+        error.add_note(traceback.format_exc())
+        found = error
+    return found, time.process_time() - began
+
+
+def _seed_global_generators(seed: int) -> None:
+    """Make agents that draw from a library's own generator repeat themselves too."""
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002 - agents may use it
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(seed % 2**63)
+
+
+@contextlib.contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Processes that start within this context compute on one thread, unless the user says else."""
+    unset = [name for name in THREADS if name not in os.environ]
+    os.environ.update(dict.fromkeys(unset, "1"))
+    try:
+        yield
+    finally:
+        for name in unset:
+            del os.environ[name]

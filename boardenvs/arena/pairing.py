@@ -13,9 +13,9 @@ from pydantic import AfterValidator
 
 from boardenvs.agents import Agent, as_agent
 from boardenvs.agents.base import act_after, cpu_elsewhere, report_of
+from boardenvs.arena.executor import NOBODY
 from boardenvs.arena.match import MatchResult, draw_openings, play_openings, play_part
 from boardenvs.arena.player import Amount, Count, Faults
-from boardenvs.arena.processes import NOBODY
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import StopPlayError
 from boardenvs.game.state import IntArray, State

@@ -1,4 +1,4 @@
-"""How pairings are played: here, in processes, of which any may die, or on a cluster."""
+"""Playing pairings: in this process, in others, any of which may die, or on a cluster."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def play_pairings(
     address: str | None = None,
     known: Iterable[Played] = (),
 ) -> Generator[Played, None, None]:
-    """Play pairings, and give each result as it comes; to resume is to leave out what was played.
+    """Play pairings, and yield each result as it comes; to resume, leave out those already played.
 
-    Without `workers` they are played here, in their order; else in so many processes, of the Ray
-    cluster at `address` if one is given, those first that will take longest by what is `known` of
-    their entrants. The results are the same.
+    Without `workers` they are played here, in their order; otherwise in this number of processes,
+    on the Ray cluster at `address` if one is given. The pairings that took longest in the results
+    that are already `known` go first. The results are the same.
 
-    `Executor` says what happens where processes die. If one has died twice over a pairing, the
-    entrant whose code was running then forfeits all games; if none was, the pairing is void.
-    Errors are the executor's. When the iteration ends early, the processes are ended with it.
+    If processes die twice over a pairing (see `Executor`), the entrant whose code was running
+    forfeits all games; if it was no entrant's, the pairing is void. When the iteration ends early,
+    the processes end too. Errors are the executor's.
     """
     with Executor(workers, address) as executor:
         for _, played in play_by(executor, pairings, known):
@@ -39,13 +39,13 @@ def play_pairings(
 def play_by(
     executor: Executor, pairings: Sequence[Pairing], known: Iterable[Played] = ()
 ) -> Generator[tuple[int, Played], None, None]:
-    """The same by an executor that is there, with each pairing's number."""
+    """Play pairings by an executor that exists; yield each one's number and result."""
     costs: dict[tuple[str, str], float] = {}
     for played in known:
         costs |= _costs(played)
 
     def cost(pairing: Pairing) -> float:
-        """No result depends on it; an entrant that nothing is known of may cost most."""
+        """CPU seconds that the entrants took before; unknown ones may cost most."""
         return sum(costs.get((pairing.game, label), math.inf) for label in pairing.key[1:])
 
     tasks = [replace(pairing, strict=executor.elsewhere) for pairing in pairings]
@@ -70,7 +70,7 @@ _MOST_PARTS = 1000
 
 
 class MatchInParts:
-    """What is known of a match that is played in parts."""
+    """The results of a match that is played in parts."""
 
     def __init__(self, total: int) -> None:
         self.total = total  # games
@@ -82,13 +82,13 @@ class MatchInParts:
         return sum(match.games for match in self._found.values())
 
     def add(self, number: int, played: Played) -> None:
-        """A part by its number; RuntimeError where it is void."""
+        """Add a part by its number; RuntimeError if it is void."""
         if played.match is None:
             raise RuntimeError(f"a part of the match could not be played: {played.void}")
         self._found[number] = played.match
 
     def result(self) -> MatchResult:
-        """The match so far, of those openings whose games are over."""
+        """The match so far: the openings whose games are over."""
         return MatchResult.joined([self._found[number] for number in sorted(self._found)])
 
 

@@ -91,7 +91,7 @@ class ArenaCommand:
 
     def run(self) -> None:
         from boardenvs.arena import run_tournament, write_results
-        from boardenvs.arena.processes import WorkerError
+        from boardenvs.arena.executor import WorkerError
         from boardenvs.arena.tournament import JOURNAL
         from boardenvs.cli.console import counting, make_console
         from boardenvs.utils.ending import message_of, why_interrupted

@@ -20,8 +20,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
 from boardenvs.agents import make_agent
-from boardenvs.arena.executor import Executor
-from boardenvs.arena.processes import WorkerError
+from boardenvs.arena.executor import Executor, WorkerError
 from boardenvs.report import Document, ReportTable
 from boardenvs.search.evaluation_file import (
     EvaluationFileError,

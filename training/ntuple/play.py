@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from boardenvs.arena.processes import WorkerError
+from boardenvs.arena.executor import WorkerError
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import Int8Array, IntArray, State, WordArray, take, where

@@ -1,215 +1,222 @@
-"""Train a policy on a Ray cluster: `python -m training.rllib CONFIG [--address HOST:PORT]`.
+"""Train a policy with RLlib's own PPO, on this machine or a Ray cluster; see README.md here.
 
-README.md in this folder explains what RLlib needs here, and how to use it on several machines.
+    python -m training.rllib --game othello --runners 2 --name othello_rllib
+    boardenvs match othello policy:runs/othello_rllib/policy.npz greedy
+
+The learner plays against its earlier selves: the next state is then always its own, and RLlib's
+returns have the right signs. `runs/NAME/` gets settings.json, metrics.json, policy.npz, pool/ and
+checkpoint/ at every evaluation.
 """
 
 from __future__ import annotations
 
 import contextlib
-import sys
-from collections.abc import Iterator
-from functools import partial
-from operator import attrgetter
+import json
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import ray
+import gymnasium as gym
+from ray.rllib.algorithms.algorithm import Algorithm
+from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core import DEFAULT_MODULE_ID
+from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
 from ray.rllib.utils.metrics import (
     ENV_RUNNER_RESULTS,
-    FAULT_TOLERANCE_STATS,
     LEARNER_RESULTS,
     NUM_ENV_STEPS_SAMPLED_LIFETIME,
 )
-from rich.console import Console
 
-from boardenvs.agents.policy import Policy
-from boardenvs.envs.batch import EndedGames
-from boardenvs.envs.rllib.ppo import EXPLAINED_VARIANCE, BoardPPO, BoardPPOConfig, NoRunnersError
-from boardenvs.envs.rllib.runner import CPU_SECONDS, GAMES, METRICS, MINIBATCHES
-from training.boards import board_groups, board_options, game_metrics
-from training.command import training_command
-from training.folder import RunError, to_arrays
-from training.rllib.cluster import joined
-from training.rllib.settings import COPIED, RLlibSettings
-from training.run import Run
-from training.run_settings import POOL, POOL_SIZE, find_precision
+import boardenvs
+from boardenvs.agents.policy import Policy, PolicyAgent
+from boardenvs.agents.pool import OpponentPool
+from boardenvs.arena.executor import WorkerError
+from boardenvs.arena.nodes import joined
+from boardenvs.envs.rllib import MaskedVectorEnv
+from training.single_run import begun, evaluate, option, parser_of
+
+METRICS = ("policy_loss", "vf_loss", "entropy", "vf_explained_var")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of the command."""
+
+    game: str = option("othello", "any game of boardenvs, or MODULE:NAME")
+    name: str = option("rllib", "the run's: its files are in runs/NAME")
+    seed: int = option(0, "of the games and the network")
+    steps: int = option(4_000_000, "moves of the learner in all games")
+    runners: int = option(2, "processes that play; 0: the process of the command plays")
+    cpus_per_runner: float = option(1, "what Ray reserves for each")
+    learners: int = option(0, "processes that learn; 0: the process of the command learns")
+    gpus_per_learner: float = option(0, "what Ray reserves for each")
+    boards: int = option(256, "games played side by side by each runner")
+    steps_per_update: int = option(32, "moves in each game between two updates")
+    opponent: str = option("pool", "any player, or pool for earlier selves")
+    pool: int = option(20, "earlier selves that are kept, one for each evaluation")
+    opening_plies: Sequence[int] = option((0, 30), "random plies before each game, from, to")
+    hidden: Sequence[int] = option((128, 128), "widths of the hidden layers")
+    learning_rate: float = option(2e-3, "of Adam, at the start")
+    final_learning_rate: float = option(1e-4, "at the end, falling linearly")
+    gae_lambda: float = option(0.9, "how far advantages look ahead")
+    batch_size: int = option(1024, "moves in a gradient step of each learner")
+    epochs: int = option(2, "how often each move is learnt from")
+    entropy_bonus: float = option(0.04, "weight of the entropy")
+    evaluate_every: int = option(250_000, "moves between evaluations")
+    pairs: int = option(100, "openings of an evaluation, each played from both sides")
+
+
+def make_config(settings: Settings) -> PPOConfig:
+    """RLlib's configuration: its own PPO, env runners and masking module."""
+    boards = settings.boards * max(1, settings.runners)
+    network = {
+        "fcnet_hiddens": list(settings.hidden),
+        "fcnet_activation": "relu",
+        "vf_share_layers": True,
+    }
+    config: PPOConfig = (
+        PPOConfig()
+        .environment(
+            MaskedVectorEnv,
+            env_config={
+                "game": boardenvs.games.make(settings.game),
+                "opponent": "random" if settings.opponent == "pool" else settings.opponent,
+                "opening_plies": tuple(settings.opening_plies),
+            },
+        )
+        .env_runners(
+            num_env_runners=settings.runners,
+            num_cpus_per_env_runner=settings.cpus_per_runner,
+            num_envs_per_env_runner=settings.boards,
+            gym_env_vectorize_mode=gym.VectorizeMode.VECTOR_ENTRY_POINT,
+            rollout_fragment_length=settings.steps_per_update,
+        )
+        .learners(num_learners=settings.learners, num_gpus_per_learner=settings.gpus_per_learner)
+        .rl_module(
+            rl_module_spec=RLModuleSpec(
+                module_class=ActionMaskingTorchRLModule, model_config=network
+            )
+        )
+        .training(
+            train_batch_size_per_learner=boards
+            * settings.steps_per_update
+            // max(1, settings.learners),
+            minibatch_size=settings.batch_size,
+            num_epochs=settings.epochs,
+            lr=[[0, settings.learning_rate], [settings.steps, settings.final_learning_rate]],
+            gamma=1.0,
+            lambda_=settings.gae_lambda,
+            entropy_coeff=settings.entropy_bonus,
+            use_kl_loss=False,
+            vf_loss_coeff=0.5,
+            vf_clip_param=float("inf"),
+            grad_clip=0.5,
+        )
+        .debugging(seed=settings.seed, log_level="ERROR")
+    )
+    return config
+
+
+def policy_of(algorithm: Algorithm, notes: dict[str, Any] | None = None) -> Policy:
+    """A copy of what an algorithm with this network has learnt; it plays without Ray and torch."""
+    weights = algorithm.learner_group.get_weights()[DEFAULT_MODULE_ID]
+
+    def layers(prefix: str) -> list[Any]:
+        names = [name.removesuffix(".weight") for name in weights if name.endswith(".weight")]
+        return [
+            (weights[f"{name}.weight"].T.copy(), weights[f"{name}.bias"])
+            for name in names
+            if name.startswith(prefix)
+        ]
+
+    (policy_head,), (value_head,) = layers("pi."), layers("vf.")
+    game = algorithm.config.env_config["game"]
+    return Policy(game, tuple(layers("encoder.")), policy_head, value_head, notes or {})
+
+
+# ---- a run ---------------------------------------------------------------------------------------
+
+
+def train(settings: Settings, folder: Path) -> None:
+    """Train to the end, from the folder's checkpoint if there is one; print each evaluation.
+
+    WorkerError if no env runner is left: RLlib would go on without learning.
+    """
+    pool = OpponentPool(folder / "pool", settings.pool, settings.seed)
+    checkpoint, rows = (folder / "checkpoint").resolve(), []
+    with built(settings) as algorithm:
+        if checkpoint.exists():
+            algorithm.restore_from_path(str(checkpoint))
+            rows = json.loads((folder / "metrics.json").read_text())
+            pool.read(steps_of(algorithm))
+        while (before := steps_of(algorithm)) < settings.steps:
+            began = time.perf_counter()
+            if settings.opponent == "pool" and len(pool):
+                set_opponent(algorithm, pool.draw(1)[0])
+            learnt = algorithm.train()[LEARNER_RESULTS][DEFAULT_MODULE_ID]
+            steps = steps_of(algorithm)
+            if steps == before:
+                raise WorkerError(
+                    "no env runner has played; Ray's logs say why (`ray logs cluster`). --resume "
+                    "goes on from the last checkpoint"
+                )
+            if steps >= settings.steps or steps // settings.evaluate_every > (
+                before // settings.evaluate_every
+            ):
+                speed = (steps - before) / (time.perf_counter() - began)
+                row = {"steps": steps, "steps_per_second": speed}
+                row |= {name: float(learnt[name]) for name in METRICS}
+                policy = policy_of(algorithm, {"seed": settings.seed, "steps": steps})
+                rows = evaluate(policy, settings.pairs, folder, rows, row)
+                pool.add(policy, steps)
+                algorithm.save_to_path(str(checkpoint))
 
 
 @contextlib.contextmanager
-def running(config: RLlibSettings, folder: Path) -> Iterator[BoardPPO]:
-    """An algorithm that begins anew, runners and learners started; its pool is in the folder."""
+def built(settings: Settings) -> Iterator[Algorithm]:
+    """The algorithm, stopped at the end; its folder in the home directory is removed."""
+    logging.getLogger("ray.rllib").setLevel(logging.ERROR)
+    algorithm = make_config(settings).build_algo()
     try:
-        algorithm = make_config(config, folder).build_algo()
-    except (IndexError, ray.exceptions.RayError) as error:  # the first where all runners failed
-        raise RunError(
-            f"the runners or learners could not be started ({type(error).__name__}: {error}). "
-            "Every node needs Python and the packages of 'boardenvs[rllib]' in the same versions "
-            "as this machine; Ray's logs say what failed (`ray logs cluster`)"
-        ) from None
-    try:
-        if (start := config.start_policy()) is not None:
-            _begin_from(algorithm, start)
         yield algorithm
     finally:
         algorithm.stop()
         with contextlib.suppress(OSError):
-            Path(algorithm.logdir).rmdir()  # RLlib makes it in the home folder, for nothing
+            Path(algorithm.logdir).rmdir()
 
 
-def _begin_from(algorithm: BoardPPO, policy: Policy) -> None:
-    """Have learners and runners take over the layers of a policy of the same widths."""
-    algorithm.learner_group.foreach_learner(
-        lambda learner: learner.module[DEFAULT_MODULE_ID].unwrapped().network.take(policy)
-    )
-    # Runners pass over weights of the number that they have, so a sync would not reach them.
-    algorithm.env_runner_group.foreach_env_runner(lambda runner: runner.module.network.take(policy))
+def steps_of(algorithm: Algorithm) -> int:
+    """Moves of the learner so far."""
+    key = (ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME)
+    return int(algorithm.metrics.peek(key, default=0))
 
 
-def make_config(config: RLlibSettings, folder: Path) -> BoardPPOConfig:
-    """The settings of a run as RLlib's."""
-    ppo, pool = config.ppo, config.self_play.pool
-    rllib = BoardPPOConfig()
-    rllib.update_from_dict(dict(config.rllib))
-    rllib.boards(config.make_game(), board_groups(config), **board_options(config))
-    rllib.network(ppo.hidden, find_precision())
-    notes = {"run": config.name, "seed": config.seed}
-    rllib.league(
-        (folder / "pool").resolve(), every=pool.every, size=POOL_SIZE, name=POOL, notes=notes
-    )
-    rllib.training(
-        lr=_schedule(config.steps, ppo.learning_rate, ppo.final_learning_rate),
-        entropy_coeff=_schedule(config.steps, ppo.entropy_bonus, ppo.final_entropy_bonus),
-        train_batch_size_per_learner=config.steps_per_update // max(config.cluster.learners, 1),
-    )
-    copied = {name: attrgetter(path)(config) for name, path in COPIED.items()}
-    rllib.update_from_dict({**copied, "log_level": "ERROR"})
-    return rllib
+def set_opponent(algorithm: Algorithm, opponent: PolicyAgent) -> None:
+    """Let it play on the boards of all env runners."""
+
+    def place(runner: Any) -> None:
+        if runner.env is not None:
+            runner.env.unwrapped.batch.set_opponents("boards", [opponent])
+
+    algorithm.env_runner_group.foreach_env_runner(place)
 
 
-def _schedule(steps: int, first: float, last: float | None) -> float | list[list[float]]:
-    """A value that changes linearly over the run."""
-    return first if last in (None, first) else [[0, first], [steps, last]]
-
-
-class RLlibRun(Run):
-    """A run of an algorithm of RLlib."""
-
-    config: RLlibSettings
-    keeps_pool = False  # RLlib's league does
-
-    def __init__(self, config: RLlibSettings, folder: Path, algorithm: BoardPPO) -> None:
-        super().__init__(config, folder)
-        self.algorithm = algorithm
-        self._healthy = config.cluster.runners
-        self._warned = 0  # how many of the algorithm's problems have been said
-
-    def _update(self) -> dict[str, float]:
-        """NoRunnersError where no env runner is left, after saving."""
-        try:
-            result = self.algorithm.train()
-        except NoRunnersError:
-            self.save()  # the learner is as the last update left it
-            raise
-        before, self.steps = self.steps, self.algorithm.steps
-        played, learnt = result[ENV_RUNNER_RESULTS], result[LEARNER_RESULTS][DEFAULT_MODULE_ID]
-        # Of runners and learners in processes of their own.
-        self.seconds_elsewhere += sum(float(x.get(CPU_SECONDS, 0)) for x in (played, learnt))
-        self._say_what_failed(result[FAULT_TOLERANCE_STATS]["num_healthy_workers"])
-        groups = self.algorithm.config.env_config["groups"]
-        names = dict.fromkeys(group.name for group in groups)
-        trained = float(learnt[MINIBATCHES]) * self.config.ppo.batch_size
-        metrics = {
-            **game_metrics({name: EndedGames(**played[GAMES][name]) for name in names}),
-            **{f"train/{name}": learnt[name] for name in (*METRICS, EXPLAINED_VARIANCE)},
-            "train/epochs": trained / (self.steps - before),
-            "train/learning_rate": learnt["default_optimizer_learning_rate"],
-            "train/entropy_bonus": learnt["curr_entropy_coeff"],
-        }
-        return {name: float(value) for name, value in metrics.items()}
-
-    def _say_what_failed(self, healthy: int) -> None:
-        """A line where runners have failed or are back, and for each file of the pool."""
-        runners, before = self.config.cluster.runners, self._healthy
-        self._healthy = healthy
-        if healthy < before:
-            self._display.say(
-                f"warning: {runners - healthy} of {runners} env runners have failed; the run "
-                "goes on without them until Ray has started them again"
-            )
-        elif healthy > before:
-            self._display.say(f"{healthy} of {runners} env runners play")
-        for problem in self.algorithm.problems[self._warned :]:
-            self._display.say(f"warning: {problem}; the run goes on")
-            self._warned += 1
-
-    def _policy(self) -> Policy:
-        return self.algorithm.as_policy(self.notes())
-
-    def _snapshot(self) -> dict[str, Any]:
-        """Weights, optimiser and counters, no boards."""
-        learner = self.algorithm.learner_group.get_state()["learner"]
-        learner.pop("metrics_logger", None)
-        stats = self.algorithm.metrics.get_state()["stats"]
-        algorithm = {
-            "learner": learner,
-            "counters": {name: x for name, x in stats.items() if "lifetime" in name},
-            "iteration": self.algorithm.iteration,
-        }
-        return {"algorithm": algorithm}
-
-    def _restore(self, snapshot: dict[str, Any]) -> list[str]:
-        """Go on from what was captured, on whatever cluster; what is wrong with the pool."""
-        algorithm, captured = self.algorithm, to_arrays(snapshot["algorithm"])
-        algorithm.learner_group.set_state({"learner": captured["learner"]})
-        algorithm.metrics.set_state({"stats": captured["counters"]})
-        algorithm._iteration = captured["iteration"]
-        steps = algorithm.steps
-        # The learner's schedules follow its updates: this sets them to where they were.
-        algorithm.learner_group.foreach_learner(
-            lambda learner: learner.after_gradient_based_update(
-                timesteps={NUM_ENV_STEPS_SAMPLED_LIFETIME: steps}
-            )
-        )
-        group = algorithm.env_runner_group
-        learners = algorithm.learner_group
-        group.sync_weights(from_worker_or_learner_group=learners, inference_only=True)
-
-        def count(runner: Any) -> None:
-            runner.num_env_steps_sampled_lifetime = steps
-
-        group.foreach_env_runner(count)
-        algorithm.restore_pool()
-        self._warned = len(algorithm.problems)
-        return algorithm.problems
-
-
-_OPTIONS = {
-    "address": "the cluster to join, HOST:PORT or auto; without it the run has one of its own on "
-    "this machine"
-}
-
-
-def train(
-    config: RLlibSettings,
-    folder: Path,
-    resume: bool,
-    console: Console,
-    address: str | None = None,
-) -> bool:
-    """Train, evaluate the best policy and write the results; False where it was interrupted."""
-    with joined(config, address), running(config, folder) as algorithm:
-        run = RLlibRun(config, folder, algorithm)
-        if not run.train(resume, console):
-            return False
-    run.conclude(console)
-    return True
-
-
-main = partial(
-    training_command, "training.rllib", RLlibSettings, train, options=_OPTIONS
-)  # of the words; the exit code
+def main(words: Sequence[str] | None = None) -> None:
+    parser = parser_of(Settings, "training.rllib", "Train with RLlib's PPO, here or on a cluster.")
+    parser.add_argument("--address", default="local", help="the cluster's: HOST:PORT, or auto")
+    given = vars(parser.parse_args(words))
+    address = given.pop("address")
+    try:
+        settings, folder = begun(Settings, given)
+        with joined(address, settings.runners * settings.cpus_per_runner + settings.learners):
+            train(settings, folder)
+    except (ValueError, OSError, WorkerError) as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

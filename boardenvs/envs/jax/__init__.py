@@ -30,7 +30,7 @@ _LEARNER = 0  # the player that an environment with an opponent is for
 class JaxState(NamedTuple):
     """One game. Players are 0 and 1; which of them has the first role is drawn for each game."""
 
-    current_player: jax.Array  # () int32: who is to move
+    current_player: jax.Array  # () int32: the player to move
     observation: jax.Array  # (8, 8, C) bool: what that player sees
     rewards: jax.Array  # (2,) float32: of the players, for the last step
     terminated: jax.Array  # () bool: the last step ended a game
@@ -154,7 +154,7 @@ class JaxEnv:
         rewards = jnp.where(jnp.arange(PLAYERS) == state.current_player, paid, -paid)
         truncated = self.rules.is_truncated(board) & ~illegal
         if self.autoreset:
-            first = player ^ board.to_move  # who had the first role
+            first = player ^ board.to_move  # the player with the first role
             begun = (self.rules.start, 1 - first) if key is None else self._begin(key)
             board, player = choose(over, begun, (board, player))
             return self._state(board, player, rewards, over & ~truncated, truncated)
@@ -181,7 +181,7 @@ class JaxEnv:
         return lambda state: evaluate(state.board)
 
     def observe(self, state: JaxState, player: jax.Array) -> jax.Array:
-        """What this player would see if it were to move, (8, 8, C) bool."""
+        """Return the observation of this player as if it were to move, (8, 8, C) bool."""
         board, rules = state.board, self.rules
         return rules.observe(choose(player == state.current_player, board, rules.turned(board)))
 

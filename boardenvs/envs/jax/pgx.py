@@ -25,7 +25,7 @@ _COLUMNS, _UNIT = 8, 20  # of pictures of a batch: boards in a row, pixels of a 
 
 
 def make(game: str | Game, *, opponent: Opponent | None = None, **rules: Any) -> PgxEnv:
-    """The environment of a game, or of its text with the parameters of its rules.
+    """Return the environment of a game, or of its text with the parameters of its rules.
 
     ```python
     import boardenvs.envs.jax.pgx
@@ -46,7 +46,7 @@ def make(game: str | Game, *, opponent: Opponent | None = None, **rules: Any) ->
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class PgxState(pgx.State):
-    """A game of Pgx; its pictures are ours."""
+    """A game of Pgx; its pictures are those of boardenvs."""
 
     _board: JaxPosition
     _game: Game = field(metadata={"static": True})
@@ -84,7 +84,7 @@ class PgxState(pgx.State):
 
 
 class PgxEnv(pgx.Env):
-    """A game as Pgx has them: without `opponent` for two players, who take turns, else for one.
+    """A game as Pgx has them: without `opponent` for two players in turn, else for one.
 
     A game that reaches its cap on plies is `terminated`, since Pgx's own games and its algorithms
     know no other end. Steps of an environment with an opponent need keys. Raises ValueError for an
@@ -101,7 +101,7 @@ class PgxEnv(pgx.Env):
         return self._shown(self._env.init(key), jnp.int32(0))
 
     def step(self, state: pgx.State, action: jax.Array, key: jax.Array | None = None) -> PgxState:
-        """Pgx's own `step` puts rules into conditionals, of which a batch computes all sides."""
+        """Replaces Pgx's own `step`, whose conditionals compute all branches in a batch."""
         played = self._env.step(_hidden(state), action, key)
         return self._shown(played, state._step_count + 1)
 

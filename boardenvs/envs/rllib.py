@@ -1,15 +1,15 @@
-"""Games as RLlib's own env runners and modules take them: one row of floats, and the mask.
-
-RLlib hands no infos to a network, so a mask must be part of what is observed. Its default networks
-take one row of floats: {"observations": (C * 64,), "action_mask": (A,)}, both float32, are what its
-`ActionMaskingTorchRLModule` looks for.
+"""Games as RLlib's own env runners and modules take them, with the mask in the observation.
 
     config.environment(MaskedVectorEnv, env_config={"game": "othello", "opponent": "greedy"})
     config.env_runners(
         num_envs_per_env_runner=64, gym_env_vectorize_mode=gym.VectorizeMode.VECTOR_ENTRY_POINT
     )
 
-How slow RLlib's own env runners are, and what is faster, stands in training/rllib/README.md.
+RLlib gives no infos to a network, and its default networks take one row of floats:
+{"observations": (C * 64,), "action_mask": (A,)}, both float32, are what its
+`ActionMaskingTorchRLModule` expects. Rows have the planes one after the other, as a
+`boardenvs.agents.policy.Policy` takes them. Only this package needs Ray
+(`pip install 'boardenvs[rllib]'`).
 """
 
 from __future__ import annotations
@@ -33,21 +33,27 @@ Masked = dict[str, Array]
 
 
 def masked_space(game: Game) -> spaces.Dict:
-    """The space of one board's observations with their mask."""
+    """Return the space of one board's observations with their mask."""
     sizes = {OBSERVATIONS: int(np.prod(game.observation_shape)), ACTION_MASK: game.num_actions}
     return spaces.Dict({name: spaces.Box(0, 1, (n,), np.float32) for name, n in sizes.items()})
+
+
+def masked(planes: Array, mask: Array) -> Masked:
+    """Observations (..., R, F, C) and masks (..., A), as RLlib's networks take them."""
+    rows = np.moveaxis(planes, -1, -3).reshape(*planes.shape[:-3], -1)
+    return {OBSERVATIONS: rows.astype(np.float32), ACTION_MASK: mask.astype(np.float32)}
 
 
 class MaskedVectorEnv(VectorWrapper):
     """`boardenvs.vec_env` with the masks in the observations, and empty infos.
 
     `config` is RLlib's `env_config`: "game" (a text, or a Game) and options of `vec_env` by name;
-    RLlib adds "num_envs". Without an "opponent" one network plays both sides, whose returns RLlib's
-    own PPO gets wrong: that needs `BoardMultiAgentEnv`, or `boardenvs.envs.rllib.ppo`.
+    RLlib adds "num_envs". Without an "opponent" one network plays both sides, and RLlib's own PPO
+    gets the signs of their returns wrong: use `BoardMultiAgentEnv` for that. TypeError for an
+    unknown setting.
 
-    Games are replaced as Gymnasium's NEXT_STEP says, which RLlib's env runner relies on. Where a
-    game is over the mask has noop alone, since a network must choose something there; the action
-    is ignored. TypeError for an unknown setting.
+    Games are replaced as Gymnasium's NEXT_STEP says, which RLlib's env runner relies on. If a game
+    is over, the mask has noop alone, and the action is ignored.
     """
 
     def __init__(self, config: Mapping[str, Any]) -> None:
@@ -65,18 +71,17 @@ class MaskedVectorEnv(VectorWrapper):
         return self._masked(observations, infos), rewards, terminated, truncated, {}
 
     def _masked(self, observations: Any, infos: dict[str, Any]) -> Masked:
-        mask = infos["action_mask"].astype(np.float32)
-        mask[~mask.any(axis=1), self.game.noop] = 1
-        rows = observations.reshape(self.num_envs, -1).astype(np.float32)
-        return {OBSERVATIONS: rows, ACTION_MASK: mask}
+        found = masked(observations, infos["action_mask"])
+        found[ACTION_MASK][~infos["action_mask"].any(axis=1), self.game.noop] = 1
+        return found
 
 
 class BoardMultiAgentEnv(MultiAgentEnv):
     """A game between two agents, by RLlib's names; "game" in `env_config` is a text, or a Game.
 
-    Agents are 0 and 1, the indices of `game.roles`, as RLlib's examples have them; the one to move
-    alone observes and acts. At the end both are rewarded, with +1, 0 or -1; an illegal action loses
-    the game. TypeError for an unknown setting.
+    Agents are 0 and 1, the indices of `game.roles`; only the one to move observes and acts. At the
+    end both are rewarded, with +1, 0 or -1; an illegal action loses the game. TypeError for an
+    unknown setting.
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
@@ -113,12 +118,6 @@ class BoardMultiAgentEnv(MultiAgentEnv):
         return self._env.render()
 
     def _observed(self) -> dict[int, Masked]:
-        """What the agent to move sees."""
         mover = self._env.position.to_move
         seen = self._env.observe(self._env.game.roles[mover])
-        planes, mask = seen["observation"], seen["action_mask"]
-        row = {
-            OBSERVATIONS: planes.ravel().astype(np.float32),
-            ACTION_MASK: mask.astype(np.float32),
-        }
-        return {mover: row}
+        return {mover: masked(seen["observation"], seen["action_mask"])}

@@ -1,0 +1,73 @@
+"""Options and files that the trainings in one file share."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, field, fields
+from pathlib import Path
+from typing import Any
+
+import boardenvs
+from boardenvs.agents.policy import Policy, PolicyAgent
+from boardenvs.agents.policy_file import save_policy
+from boardenvs.utils.files import write_atomically
+
+OPPONENTS = ("random", "greedy")  # of evaluations
+
+
+def option(default: Any, meaning: str) -> Any:
+    """A field of a dataclass of settings, with its help text."""
+    return field(default=default, metadata={"help": meaning})
+
+
+def parser_of(settings: type[Any], module: str, description: str) -> argparse.ArgumentParser:
+    """A parser of a command with an option for each field of `settings`, and --resume."""
+    formatter = argparse.ArgumentDefaultsHelpFormatter
+    parser = argparse.ArgumentParser(
+        f"python -m {module}", None, description, formatter_class=formatter
+    )
+    for setting in fields(settings):
+        default: Any = setting.default
+        one, nargs = (default[0], "+") if isinstance(default, tuple) else (default, None)
+        name, meaning = setting.name.replace("_", "-"), setting.metadata["help"]
+        parser.add_argument(f"--{name}", type=type(one), nargs=nargs, default=default, help=meaning)
+    parser.add_argument("--resume", action="store_true", help="go on with the run as it was begun")
+    return parser
+
+
+def begun(settings: type[Any], given: dict[str, Any]) -> tuple[Any, Path]:
+    """The settings of a run and its folder; with "resume" those that the run has kept.
+
+    ValueError if the folder has another run, or for wrong settings; OSError if there is none.
+    """
+    folder, resume = Path("runs", given["name"]), given.pop("resume")
+    file = folder / "settings.json"
+    if file.exists() and not resume:
+        raise ValueError(f"{folder} has a run: add --resume, or choose another --name")
+    made = settings(**json.loads(file.read_text()) if resume else given)
+    boardenvs.games.make(made.game)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(file, json.dumps(asdict(made), indent=1).encode())
+    return made, folder
+
+
+def evaluate(
+    policy: Policy,
+    pairs: int,
+    folder: Path,
+    rows: Sequence[dict[str, float]],
+    row: dict[str, float],
+) -> list[dict[str, float]]:
+    """Play against `OPPONENTS`, write policy.npz and metrics.json, and print and return the rows
+    with the new one.
+    """
+    for name in OPPONENTS:
+        match = boardenvs.play_match(policy.game, PolicyAgent(policy), name, pairs)
+        row = {**row, f"score_{name}": match.score}
+    rows = [*rows, row]
+    print("  ".join(f"{name} {value:,.4g}" for name, value in row.items()), flush=True)
+    save_policy(policy, folder / "policy.npz")
+    write_atomically(folder / "metrics.json", json.dumps(rows, indent=1).encode())
+    return rows
