@@ -18,6 +18,7 @@ from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
+from boardenvs.game.errors import StopPlayError
 from boardenvs.kernel import get_backend, set_backend
 from boardenvs.utils.child import CONTEXT, ChildFunction
 
@@ -231,10 +232,13 @@ def _serve(pipe: Connection, side: Any, backend: str) -> None:
 
 def do(task: Task[Any], shared: Any, running: Running) -> tuple[Any, float]:
     """The result of a task, or the exception that it raised, and the CPU seconds that it took."""
-    began, found = time.process_time(), None
+    began = time.process_time()
+    found: Any = None
     _seed_global_generators(task.seed)
     try:
         found = task.run(shared, running)
+    except StopPlayError as stop:  # no Exception
+        found = stop
     except Exception as error:
         error.add_note(traceback.format_exc())
         found = error
