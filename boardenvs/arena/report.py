@@ -306,6 +306,8 @@ def interval_text(table: Crosstable, i: int) -> str:
         return "forfeited all"
     if table.entrants[i] == table.ratings.anchor:
         return "anchor"
+    if np.isinf(low) and np.isinf(high):
+        return "unknown"
     if np.isinf(low):
         return f"below {_whole(high)}"
     return f"above {_whole(low)}" if np.isinf(high) else f"{_whole(low)} to {_whole(high)}"
