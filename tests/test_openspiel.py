@@ -113,11 +113,6 @@ def test_a_repeated_position_is_played_on():
     assert game.is_legal(state, chosen).all()
 
 
-def test_their_bot_plays_to_win():
-    result = play_match(games.make("othello"), "openspiel:mcts,simulations=20", "random", pairs=2)
-    assert result.score > 0.7
-
-
 def agent(text, game="othello"):
     return lambda: check_game(make_agent(text), games.make(game))
 
@@ -128,9 +123,7 @@ def agent(text, game="othello"):
         (agent("openspiel"), "write openspiel:BOT"),
         (agent("openspiel:mtcs"), "unknown bot of OpenSpiel 'mtcs'. Did you mean 'mcts'"),
         (agent("openspiel:mcts,simulations=0"), "simulations is 0: it must be whole, 1 to"),
-        (agent("openspiel:mcts,c=-1"), "c is -1.0: it must be 0 or more"),
         (agent(THEIRS, "othello_holes"), "OpenSpiel has no othello_holes: it has othello, reversi"),
-        (agent(THEIRS, "othello:holes=1"), "OpenSpiel's othello has holes=0, not 1"),
         (agent(THEIRS, "lines_of_action:rules=described"), "has rules=classic, not described"),
     ],
 )

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from variants import HERE, make, of_built_in, random_position
+from variants import HERE, of_built_in, random_position
 
 from boardenvs import divide, perft
 
@@ -25,16 +25,3 @@ def test_divide_adds_up(game):
     shares = divide(game, 3, position)
     assert sum(shares.values()) == perft(game, 3, position)
     assert list(shares) == [game.action_name(a, position) for a in position.legal_actions()]
-
-
-def test_finished_game_has_no_successors():
-    game = make("othello")
-    position = random_position(game, seed=0, plies=100)
-    assert position.terminated
-    assert [perft(game, depth, position) for depth in range(3)] == [1, 0, 0]
-
-
-@pytest.mark.parametrize(("count", "depth"), [(perft, -1), (divide, 0)])
-def test_bad_depth(count, depth):
-    with pytest.raises(ValueError, match=f"depth is {depth}: it must be {depth + 1} or more"):
-        count(make("othello"), depth)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from variants import VARIANTS, make, random_position
 
 from boardenvs import games
-from boardenvs.board.bitboard import squares_of
 from boardenvs.board.symmetry import ALL_EIGHT
 from boardenvs.game.check import check_rules, is_symmetric
 from boardenvs.game.position import stack
@@ -52,16 +51,6 @@ def test_step_leaves_its_input_and_finished_rows(game, seed):
     )
 
 
-def test_is_legal_and_legal_agree(game):
-    positions = batch_of(game, 7, rows=30)
-    state = stack(positions)
-    asked = [game.is_legal(state, np.full(30, action)) for action in range(game.num_actions)]
-    assert_equal([np.column_stack(asked)], [game.legal(state)])
-    for outside in (-1, -64, game.num_actions, game.num_actions + 63, 2**40, -(2**63)):
-        assert not game.is_legal(state, np.full(30, outside)).any()
-    assert not any(p.is_legal(a) for p in positions for a in (game.num_actions, 10**6))
-
-
 def test_rows_are_cut_and_joined():
     game = make("lines_of_action")
     positions = batch_of(game, 5, rows=6)
@@ -91,14 +80,6 @@ def test_games_are_values(game):
     assert len({make(name) for name in VARIANTS}) == len(VARIANTS)
 
 
-def test_names_of_all_actions_are_read_back_without_a_position(game):
-    """An action that leaves the board has no name in a game where steps are single."""
-    for action in range(game.num_actions):
-        assert game.parse_action(game.action_name(action)) == action
-        assert game.parse_gdl(game.action_gdl(action)) == action
-    assert (game.action_name(game.noop), game.action_gdl(game.noop)) == ("pass", "noop")
-
-
 # ---- symmetry ------------------------------------------------------------------------------------
 
 TILTED = [Othello(holes=1 << square) for square in (0, 7, 8)]
@@ -110,15 +91,6 @@ def test_its_symmetries_are_all_that_there_are(game):
     positions = [random_position(game, seed, seed) for seed in range(20)]
     kept = [s for s in ALL_EIGHT if all(is_symmetric(game, s, p) for p in positions)]
     assert set(game.symmetries) == set(kept)
-
-
-def test_symmetries_act_as_one_on_words_squares_and_actions():
-    words = np.random.default_rng(3).integers(1 << 64, size=20, dtype=np.uint64)
-    for symmetry in ALL_EIGHT:
-        images = [sum(1 << symmetry.squares[s] for s in squares_of(w)) for w in words.tolist()]
-        assert [symmetry.apply(w) for w in words.tolist()] == images
-        assert symmetry.apply(words).tolist() == images
-        assert make("othello").action_images(symmetry).tolist() == [*symmetry.squares, 64]
 
 
 # ---- sampling ------------------------------------------------------------------------------------

@@ -2,12 +2,10 @@
 games are in `test_playouts.py`.
 """
 
-import random
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import CELLS, HOLES, NOOP, REFERENCE, Board
+from reference import CELLS, HOLES, REFERENCE, Board
 from variants import BUILT_IN
 
 from boardenvs.game.perft import successors
@@ -76,33 +74,3 @@ def test_random_positions(name, game, data):
     moves = check_position(game, rules, position, board)
     some = dict(sorted(moves.items())[:: max(1, len(moves) // 6)])
     check_successors(game, rules, position, some, board)
-
-
-@pytest.mark.parametrize("name", ["othello", "othello_holes", "lines_of_action"])
-def test_forced_passes(name, game):
-    """Where a side has no move and the game goes on, it may only pass. In Wolf and Sheep a side
-    without a move ends the game; in described Lines of Action only a board filled by one side up to
-    the edge could hold a piece back.
-    """
-    rules, rng = REFERENCE[name], random.Random(0)
-    passes = 0
-    for _ in range(30):
-        board = stuck_board(name, rng)
-        position = game.position(words(board), board.to_move, board.ply)
-        moves = check_position(game, rules, position, board)
-        if [*moves.values()] == [NOOP]:
-            passes += 1
-            check_successors(game, rules, position, moves, board)
-    assert passes > 0
-
-
-def stuck_board(name, rng):
-    """Positions in which a side is likely to have no move."""
-    if name == "lines_of_action":
-        # Two pieces in opposite corners, each line of which is blocked by its first neighbours.
-        own = {(1, 1), (8, 8)}
-        opp = {(1, 2), (2, 1), (2, 2), (7, 7), (7, 8), (8, 7)}
-        opp |= set(rng.sample([c for c in CELLS if c not in own | opp], 6))
-        return Board((frozenset(own), frozenset(opp)), 0, 7)
-    cells = rng.sample([cell for cell in CELLS if "holes" not in name or cell not in HOLES], 12)
-    return Board((frozenset(cells[:2]), frozenset(cells[2:])), rng.randrange(2), 7)

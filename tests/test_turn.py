@@ -74,29 +74,6 @@ def test_threads_change_nothing() -> None:
         np.testing.assert_array_equal(one, shared)
 
 
-@needs_numba
-def test_an_error_in_a_thread_is_raised() -> None:
-    from boardenvs.kernel.threads import run_in_parts
-
-    def fail(array: Any) -> None:
-        raise RuntimeError(f"{len(array)} rows")
-
-    boardenvs.kernel.set_num_threads(2)
-    with pytest.raises(RuntimeError, match="rows"):
-        run_in_parts(fail, [np.zeros(20_000)], 20_000)
-
-
-@pytest.mark.parametrize("wrong", [0, -1, 2.0, True, "2", 1025])
-def test_wrong_numbers_of_threads_are_named(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match="it must be a whole number from 1 to 1024"):
-        boardenvs.kernel.set_num_threads(wrong)
-    monkeypatch.setenv("BOARDENVS_THREADS", f"{wrong}x")
-    with pytest.raises(ValueError, match=f"BOARDENVS_THREADS is '{wrong}x'"):
-        boardenvs.kernel.get_num_threads()
-    monkeypatch.setenv("BOARDENVS_THREADS", "3")
-    assert boardenvs.kernel.get_num_threads() == 3
-
-
 @pytest.fixture(autouse=True)
 def default_number_of_threads() -> Iterator[None]:
     boardenvs.kernel.set_num_threads(None)
