@@ -1,4 +1,4 @@
-"""What a player thinks of a position: one question for terminal, page and review."""
+"""`analyse`: a player's view of a position, for the terminal, the page and reviews."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def analyse(
     time: float | None = None,
     rng: np.random.Generator | None = None,
 ) -> Analysis:
-    """What a player thinks of a position, or of a game's start: the value of each move,
-    what is proven, and the line of play that it expects. `boardenvs analyse` prints this.
+    """A player's view of a position, or of a game's start: the value of each move, proven results,
+    and the expected line of play. `boardenvs analyse` prints it.
 
-    The game may be given by its text. The player is an agent or its text, by default
-    `default_analyst(game)`. It spends what it spends on a move, or twice that where it has limits
-    (`alphabeta`), since it values all moves; with `time` an agent that searches (`alphabeta`,
-    `mcts`) goes on for so many seconds. Random numbers come from `rng`, by default one with seed 0.
-    A game that is over has its result, and no moves. ValueError or TypeError where the player is
-    none, or cannot play the game, ValueError for a game that there is not.
+    The game may be a text. The player is an agent or a text, by default `default_analyst(game)`. It
+    spends as much as on a move, or twice that if it has limits (`alphabeta`), since it values all
+    moves; with `time`, an agent that searches (`alphabeta`, `mcts`) goes on for that many seconds.
+    Random numbers come from `rng`, by default one with seed 0. The analysis of a finished game is
+    its result, without moves. ValueError or TypeError for a wrong player, or one that cannot play
+    the game; ValueError for an unknown game.
 
     ```python
     import boardenvs
@@ -64,12 +64,11 @@ def analyse_until(
     stop: Callable[[], bool],
     rng: np.random.Generator | None = None,
 ) -> Iterator[Analysis]:
-    """As `analyse`, again and again and better each time, until `stop()` is true.
+    """Yield better and better analyses until `stop()` is true.
 
     Agents that search (`mcts`, `alphabeta`) go on beyond their limits, until the result is proven
-    or memory is full; `stop` is asked every few milliseconds, and in the thread of the caller. All
-    others answer once. At least one analysis comes, at once. The seconds are those since the
-    beginning.
+    or memory is full; `stop` is called every few milliseconds, in the caller's thread. All others
+    answer once. At least one analysis comes, at once. Its seconds are counted from the beginning.
     """
     agent, position = _at(at, agent)
     if position.is_over() or not isinstance(agent, AnalysingUntil):
@@ -90,8 +89,8 @@ def _generator(rng: np.random.Generator | None) -> np.random.Generator:
 
 
 def default_analyst(game: Game) -> str:
-    """The player that analyses where none is named, on the terminal, the page and in Python: the
-    exact solution where there is one, else a search by the best judge of the game's positions.
+    """The default player of analyses: the exact solution of a solved game, else a search with the
+    best evaluation of the game.
     """
     if Tablebase.covers(game):
         return "perfect"

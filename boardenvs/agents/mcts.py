@@ -1,4 +1,4 @@
-"""Monte Carlo tree search."""
+"""Monte Carlo tree search as a player."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ from boardenvs.search.trees import (
 )
 from boardenvs.utils.checks import is_number, is_whole, quote
 
-_MOST_SIMULATIONS = 10_000_000  # a tree of so many takes some 20 GB
-_MOST_IN_TIME = 1 << 22  # a tree of so many takes some 2 to 6 GB
+_MOST_SIMULATIONS = 10_000_000  # whose tree takes some 20 GB
+_MOST_IN_TIME = 1 << 22  # whose tree takes some 2 to 6 GB
 _SIMULATIONS = 200  # without any limit
 
-_CHANCE = 1e-6  # decides between actions that nothing else does
-_FIRST = 64  # simulations of the first analysis of a search that goes on
-_MORE = 1.3  # times as many simulations has each one after it
+_CHANCE = 1e-6  # decides between equal actions
+_FIRST = 64  # simulations of the first analysis of `analyse_until`
+_MORE = 1.3  # growth of the simulations from one to the next
 _Stop: TypeAlias = Callable[[], bool]
 _Plies: TypeAlias = bytes  # the actions of a game from its start
 
-# An agent with games in both roles is asked about each of them every other time.
+# Calls: an agent with games in both roles is asked about each of them every other time.
 _OLDEST = 2
 
 
 class TreeReuse:
-    """What is known of the games of one match, from one move of an agent to its next.
+    """Subtrees of the games of one match, from one move of an agent to its next.
 
-    It is for the generator that the agent draws from in that match, and forgotten where another
-    asks, so that a match goes the same way whatever was played before. Each thread has its own.
-    Copies begin with nothing.
+    They belong to the generator that the agent draws from in that match, and are dropped when
+    another one asks, so that a match does not depend on earlier ones. Each thread has its own.
+    Copies start empty.
     """
 
     def __init__(self) -> None:
@@ -59,8 +59,8 @@ class TreeReuse:
         return TreeReuse, ()
 
     def take(self, game: Game, rng: np.random.Generator, actions: IntArray) -> list[Subtree | None]:
-        """What is known of each game that stands after these actions (B, P), see
-        `HistoryAgent.act_after`; what has not been asked for in a while is forgotten.
+        """The subtree of each game that stands after these actions (B, P), see
+        `HistoryAgent.act_after`, or None; subtrees that were not asked for in a while are dropped.
         """
         mine = self._of_thread
         if getattr(mine, "game", None) is not game or mine.rng is not rng:
@@ -69,7 +69,7 @@ class TreeReuse:
         found: list[Subtree | None] = []
         for row in actions:
             plies = row[row >= 0].tolist()
-            # Of games that went alike, each has a tree of its own.
+            # Equal games have a tree each.
             before = mine.known.get(_plies(plies[:-1]))
             found.append(before.pop(0)[1].after(plies[-1]) if before else None)
         mine.known = {
@@ -80,7 +80,7 @@ class TreeReuse:
         return found
 
     def put(self, actions: IntArray, action: int, known: Subtree | None) -> None:
-        """Keep what is known after one more action in a game that stood after these, (P,)."""
+        """Store the subtree after one more action in a game that stood after these, (P,)."""
         mine = self._of_thread
         if known is not None:
             plies = _plies([*actions[actions >= 0].tolist(), action])
@@ -93,25 +93,23 @@ def _plies(actions: list[int]) -> _Plies:
 
 @dataclass(frozen=True)
 class MCTSAgent:
-    """Plays the action most often tried by a Monte Carlo tree search.
+    """Plays the action with the most visits of a Monte Carlo tree search.
 
-    simulations: positions judged for a move, by random games (UCT) or by the evaluator (PUCT); 200
-    where neither they nor a time are given. time: seconds a move, about, by the clock; only this
-    limit makes play depend on the machine: it is weaker on a busy one. With it boards are searched
-    one after the other, each in a tree of at most four million positions.
-    c: the weight of exploration against values from -1 to 1.
-    leaves: positions of a tree that the evaluator is asked about at once, by default as many as is
-    fast. Beside the next position these are the ones that are likely to come after it, so that what
-    is played stays the same, but for the last digits of what a network says.
+    simulations: positions evaluated for a move, by random games (UCT) or by the evaluator (PUCT);
+    200 without simulations and time. time: seconds a move, approximately; only this limit makes
+    play depend on the machine and its load. With it boards are searched one after the other, each
+    in a tree of at most four million positions. c: the weight of exploration against values from -1
+    to 1. leaves: most positions of a tree that the evaluator gets at once, by default as many as is
+    fast. Beside the next position these are probable later ones, so that play stays the same,
+    except for the last digits of a network's values.
 
-    In matches a tree with an evaluator or a time goes on from what the one of the move before knows
-    of the position (tree reuse). Those simulations count: with an evaluator the same is played, in
-    less time.
+    In matches a tree with an evaluator or a time starts from the subtree of the move before (tree
+    reuse). Its simulations count: with an evaluator play stays the same, in less time.
 
     Wins, draws and losses that the tree proves are exact: a proven win is played, a proven loss is
-    avoided, a proven draw is played where all else seems worse, and a tree whose root is proven is
-    searched no further. Else, of actions tried as often, the one of the higher mean value is
-    played, and then one by chance. A position with one legal action is not searched.
+    avoided, a proven draw is played if all else seems worse, and a proven root ends the search.
+    Among actions with equal visits the mean value decides, then chance. A position with one legal
+    action is not searched.
     """
 
     simulations: int | None = None
@@ -134,18 +132,20 @@ class MCTSAgent:
         check_time(self.time)
 
     def _most(self) -> int:
-        """Simulations of a move, at most."""
+        """Most simulations of a move."""
         if self.simulations is not None:
             return self.simulations
         return _SIMULATIONS if self.time is None else _MOST_IN_TIME
 
     def _settings(self) -> TreeSettings:
-        """Of the trees of a move, with room for their simulations, at first, where time counts."""
+        """Settings of the trees of a move."""
         room = self._most() if self.time is None else min(self._most(), MAX_SIMULATIONS)
         return TreeSettings(room, self.c, self.leaves, self.evaluator)
 
     def _stop(self) -> _Stop | None:
-        """Says when the time of a move that begins now is over; None where time does not matter."""
+        """A function that tells whether the time of a move that begins now is over; None without a
+        time.
+        """
         if self.time is None:
             return None
         end = time.monotonic() + self.time
@@ -157,8 +157,8 @@ class MCTSAgent:
     def act_after(
         self, game: Game, state: State, actions: IntArray, rng: np.random.Generator
     ) -> IntArray:
-        """As `act`, but with an evaluator or a time each tree begins with what the one of the move
-        before knows of the position, if `rng` was the same; see `HistoryAgent.act_after`.
+        """As `act`, with tree reuse if there is an evaluator or a time, and `rng` is that of the
+        move before; see `HistoryAgent.act_after`.
         """
         if self.evaluator is None and self.time is None:
             return self.act(game, state, rng)  # random games are played faster than trees are kept
@@ -167,7 +167,7 @@ class MCTSAgent:
     def _act(
         self, game: Game, state: State, rng: np.random.Generator, actions: IntArray | None
     ) -> IntArray:
-        """Search the rows with a choice, with tree reuse where the games' actions are given."""
+        """Search the rows that have a choice, with tree reuse if the games' actions are given."""
         known = None if actions is None else self._reuse.take(game, rng, actions)
         seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
         chance = rng.random((len(state.ply), game.num_actions))
@@ -192,7 +192,7 @@ class MCTSAgent:
         return chosen
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
-        """By the visits, values and most visited lines of the tree, and what it proves."""
+        """By the tree's visits, values, most visited lines and proofs."""
         trees, chance = _begin(position, self._settings(), rng)
         trees.search(self._most(), self._stop())
         return self._analysis(position, trees, chance)
@@ -200,7 +200,7 @@ class MCTSAgent:
     def analyse_until(
         self, position: Position, stop: _Stop, rng: np.random.Generator
     ) -> Iterator[Analysis]:
-        """One tree that grows, beyond all limits, until its root is proven or its memory full."""
+        """One tree that grows, beyond all limits, until its root is proven or memory is full."""
         settings = self._settings()._replace(simulations=MAX_SIMULATIONS)
         trees, chance = _begin(position, settings, rng)
         trees.search(_FIRST)
@@ -213,7 +213,7 @@ class MCTSAgent:
                 yield found
 
     def _analysis(self, position: Position, trees: Trees, chance: FloatArray) -> Analysis:
-        """What the tree of a position says so far."""
+        """The current analysis by the tree of a position."""
         found = trees.read()
         preference = _preference(found)[0] + chance
         moves, most = list[MoveAnalysis](), 1.0
@@ -246,17 +246,17 @@ class MCTSAgent:
 def _begin(
     position: Position, settings: TreeSettings, rng: np.random.Generator
 ) -> tuple[Trees, FloatArray]:
-    """The tree of a position, and what decides between equal actions; as `MCTSAgent.act` has it."""
+    """The tree of a position, and random numbers that decide between equal actions, as in `act`."""
     seeds = rng.integers(1 << 64, size=1, dtype=np.uint64)
     chance = rng.random(position.game.num_actions) * _CHANCE
     return Trees(position.game, stack([position]), seeds, settings), chance
 
 
 def _preference(found: TreeResults) -> FloatArray:
-    """How good each action is, (B, A): the more visits the better, then the higher the value.
+    """Preference of each action, (B, A): visits, then value.
 
-    Actions that cannot better what is proven of others come last, and those for which that is
-    proven first, if nothing else promises more.
+    Actions that are proven to be no better than another come last. Proven best actions come first,
+    unless another one promises more.
     """
     preference: FloatArray = found.visits + (found.values + 1) / 4
     more_than_all = preference.max(axis=1, keepdims=True, initial=0) + 1
@@ -278,7 +278,7 @@ def mcts_agent(
     time: float | None = None,
     rollouts: int | None = None,
 ) -> MCTSAgent:
-    """The agent, judging positions with the policy of a file, or with the "trained" ones.
+    """The agent, with the policy of a file, or with the "trained" ones, as evaluator.
 
     `rollouts` is another word for simulations.
     """

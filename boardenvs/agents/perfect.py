@@ -1,4 +1,4 @@
-"""Perfect play, where a game is solved."""
+"""Perfect play of a solved game."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from boardenvs.tablebase import Tablebase
 
 @dataclass(frozen=True)
 class PerfectAgent:
-    """Plays Wolf and Sheep by its exact solution: wins as soon and loses as late as it can.
+    """Plays Wolf and Sheep by its exact solution: wins as soon and loses as late as possible.
 
-    Where it cannot force a win it prefers, of moves that last equally long, the one after which the
-    largest share of the opponent's replies is a mistake. Other equal moves are drawn from
-    uniformly.
+    If it cannot force a win, it prefers, among moves that last equally long, the one after which
+    the largest share of replies is a mistake. Other equal moves are drawn uniformly.
     """
 
     def check_game(self, game: Game) -> None:
-        """ValueError for a game that is not solved."""
+        """Raise ValueError for a game that is not solved."""
         try:
             Tablebase.check_game(game)
         except ValueError as error:
@@ -48,12 +47,12 @@ class PerfectAgent:
         return chosen
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
-        """By the exact solution; lines are those of perfect play to the end of the game."""
+        """By the exact solution; lines follow perfect play to the end of the game."""
         game = position.game
         chosen = int(self.act(game, stack([position]), rng)[0])
         table = Tablebase.load(game)
         found = table.moves(stack([position]))
-        # At the cap on plies, where no side can force an end before, the game's result.
+        # If no side can force an end before the cap on plies, the result there.
         at_cap = goal_to_reward(position.result()[position.to_move])
         scores = np.where(found.value == 0, at_cap, found.value)
         mistakes = table.mistakes(found.after)

@@ -1,7 +1,7 @@
 """A shield for any agent in any game: it takes a win in one and avoids a loss in one.
 
-Trained policies lose most of their lost games to short tactics that two plies of search see. The
-shield finds them from the rules alone.
+Trained policies lose most of their lost games by short tactics that a search of two plies sees. The
+shield finds them by the rules alone.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _CHUNK = 1 << 13
 
 @dataclass(frozen=True)
 class Shield:
-    """Plays as `agent` does, but wins at once where it can, and makes no move that loses at once,
-    or lets the opponent win with its reply, where there is another one.
+    """Plays as `agent`, but wins at once if it can, and avoids moves that lose at once or let the
+    opponent win with its reply, if there is another move.
 
-    Instead of such a move it plays the allowed one that the agent likes best, where the agent is
-    an `Evaluator`, and else a uniformly random one. A win or loss by a cap on plies counts too.
+    Instead of such a move it plays the allowed one that the agent prefers, if the agent is an
+    `Evaluator`, else a uniformly random one. A win or loss by a cap on plies counts too.
     """
 
     agent: Agent
@@ -53,8 +53,8 @@ class Shield:
         return rng.random((len(state.ply), game.num_actions))
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
-        """As the agent sees the position, with what the shield proves: wins at once, and losses at
-        once or by the opponent's reply.
+        """The agent's analysis, with the results that the shield proves: wins at once, and losses
+        at once or by the opponent's reply.
         """
         game = position.game
         found = analysis_by(self.agent, position, rng)
@@ -89,8 +89,8 @@ def _at_once(
     game: Game, state: State, chosen: IntArray | None = None
 ) -> tuple[BoolArray, BoolArray]:
     """The moves that win at once, and those that lose at once or let the opponent win with its
-    reply, (B, A) bool each. Where moves are `chosen`, (B,), losses are marked only in rows without
-    a win in which that move is one.
+    reply, each (B, A) bool. If moves are `chosen`, (B,), losses are marked only in rows without a
+    win whose chosen move loses.
     """
     wins: BoolArray = np.zeros((len(state.ply), game.num_actions), np.bool_)
     losses = np.zeros_like(wins)
@@ -103,7 +103,7 @@ def _at_once(
         return moves[_loses(game, movers[moves], take(after, moves), gain[moves])]
 
     moves = np.arange(len(rows))
-    if chosen is not None:  # only where the chosen move loses are all the others looked at
+    if chosen is not None:  # look at the others only if the chosen move loses
         undecided: BoolArray = ~np.any(wins, axis=1)
         played = np.flatnonzero(undecided[rows] & (actions == chosen[rows]))
         rows_lost = rows[losing(played)]
@@ -119,7 +119,7 @@ def _gain(game: Game, movers: IntArray, after: State) -> FloatArray:
 
 
 def _loses(game: Game, movers: IntArray, after: State, gain: FloatArray) -> BoolArray:
-    """Where the move that led here lost, or the opponent has a reply that wins, (B,) bool."""
+    """Whether the move before lost, or the opponent has a reply that wins, (B,) bool."""
     loses: BoolArray = np.zeros(len(gain), np.bool_)
     loses[gain < 0] = True
     live = np.flatnonzero(~game.is_over(after) & (after.to_move != movers))

@@ -27,7 +27,7 @@ class RandomAgent:
         return game.sample(state, np.random.default_rng(rng))
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
-        """The same probability for each action, and no values."""
+        """Equal probabilities for all actions, and no values."""
         from boardenvs.search.analysis import Analysis, MoveAnalysis
 
         actions = position.legal_actions()
@@ -41,8 +41,8 @@ class RandomAgent:
 class OnePlyAgent(ABC):
     """Plays the action that leaves the opponent the lowest value; ties are broken at random.
 
-    A win at once is better than any value, a loss at once worse; the end of a game by its cap on
-    plies counts as its end.
+    A win at once is better than any value, a loss at once worse; a game that its cap on plies ends
+    counts by its result.
     """
 
     @abstractmethod
@@ -89,9 +89,7 @@ class OnePlyAgent(ABC):
         )
 
     def _values_after(self, game: Game, movers: IntArray, after: State) -> FloatArray:
-        """The value of each position to the side that has just moved, infinite where that decides
-        the game, (B,).
-        """
+        """Values to the sides that have just moved, (B,); infinite for a decided game."""
         values: FloatArray = for_movers(movers, after, self.values(game, after)).astype(np.float64)
         lead = for_movers(movers, after, game.score_margin(after)).astype(np.float64)
         over = game.is_over(after)
@@ -103,11 +101,11 @@ class OnePlyAgent(ABC):
 
 @dataclass(frozen=True)
 class GreedyAgent(OnePlyAgent):
-    """Wins at once where it can, does not lose at once where it can help it, and else takes the
-    largest margin in points (`Game.score_margin`; in Othello discs) after its move.
+    """Wins at once if it can, avoids losing at once, and else takes the largest margin in points
+    after its move (`Game.score_margin`; in Othello discs).
 
-    Where games have no points before their end (Lines of Action) all other moves are equal.
-    Equal moves are drawn from uniformly.
+    In a game without points before its end (Lines of Action) all other moves are equal. Equal moves
+    are drawn uniformly.
     """
 
     def values(self, game: Game, state: State) -> IntArray:
@@ -116,15 +114,15 @@ class GreedyAgent(OnePlyAgent):
 
 @dataclass(frozen=True)
 class PositionalAgent(OnePlyAgent):
-    """Wins at once where it can, does not lose at once where it can help it, and else takes the
-    best position by the game's heuristic (`Game.evaluate`) after its move.
+    """Wins at once if it can, avoids losing at once, and else takes the best position after its
+    move by the game's heuristic (`Game.evaluate`).
 
-    In the Othello family these are the square weights that the literature compares with. Equal
-    moves are drawn from uniformly.
+    In the Othello family the heuristic is the square weights that the literature compares with.
+    Equal moves are drawn uniformly.
     """
 
     def check_game(self, game: Game) -> None:
-        """ValueError for a game without a heuristic."""
+        """Raise ValueError for a game without a heuristic."""
         check_heuristic(self, game)
 
     def values(self, game: Game, state: State) -> IntArray:

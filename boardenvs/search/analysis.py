@@ -1,4 +1,4 @@
-"""The values of the moves of a position: the one result of all who judge positions."""
+"""The analysis of a position: values of its moves, the one result type of all analysts."""
 
 from __future__ import annotations
 
@@ -23,39 +23,38 @@ Outcome: TypeAlias = Literal["win", "draw", "loss"]
 Unit: TypeAlias = Literal["score", "margin", "heuristic"]
 WriteAction: TypeAlias = Callable[[int, Position], str]
 
-# By the result to the side that an outcome is of.
+# By the result to the side to move.
 OUTCOMES: dict[float, Outcome] = {1: "win", 0: "draw", -1: "loss"}
 
-_LINE_PLIES = 8  # of a line by a network's most probable actions
+_LINE_PLIES = 8  # of a line of a network's most probable actions
 
 
 @dataclass(frozen=True, kw_only=True)
 class MoveAnalysis:
-    """A legal action as the analyst sees it; None stands for what the analyst does not know."""
+    """An analyst's view of a legal action; None stands for values that it does not know."""
 
     action: int
-    line: tuple[int, ...]  # the action, and what is expected after it
+    line: tuple[int, ...]  # the action, and the expected play after it
     value: float | None = None  # to the side to move, in the analysis's unit
-    outcome: Outcome | None = None  # for the side to move, where it is proven
-    plies: int | None = None  # to the end of the game, this one included, where that is proven
-    probability: float | None = None  # that a network gives it, 0 to 1
-    visits: int | None = None  # how often the search of a tree tried it
-    mistakes: float | None = None  # the share of replies that give their side's value away
+    outcome: Outcome | None = None  # for the side to move, if proven
+    plies: int | None = None  # to the end of the game, this one included, if proven
+    probability: float | None = None  # by a network, 0 to 1
+    visits: int | None = None  # by a tree search
+    mistakes: float | None = None  # share of the replies that give the value away
 
 
 @dataclass(frozen=True, kw_only=True)
 class Analysis:
-    """What an analyst finds of a position; see `boardenvs.analyse`.
+    """An analyst's result for a position; see `boardenvs.analyse`.
 
-    All values are for the side to move: more is better for it. The value of the position is that of
-    its best move. Values rank the moves, and differences between them are what a move loses. Their
-    unit is one of
+    All values are for the side to move. The value of the position is the value of its best move;
+    the difference to it is what a move loses. The unit of values is one of
 
     - "score": the expected result, from -1 (a loss) over 0 (a draw) to 1 (a win);
-    - "margin": points ahead at the end of the game, in Othello discs, from -64 to 64: what best
-      play comes to where `margin` is known, else what a learnt evaluation expects;
-    - "heuristic": the analyst's own numbers, below `MAX_VALUE` = 100,000 either way; a move that is
-      proven to win or lose has 100,000 or -100,000.
+    - "margin": points ahead at the end of the game, in Othello discs, from -64 to 64: with best
+      play if `margin` is known, else as a learnt evaluation expects;
+    - "heuristic": the analyst's own numbers, between -100,000 and 100,000 (`MAX_VALUE`), which
+      themselves stand for proven losses and wins.
 
     ```python
     import boardenvs
@@ -67,13 +66,13 @@ class Analysis:
 
     position: Position
     unit: Unit = "score"
-    value: float | None = None  # of the position; None where the analyst has no values
+    value: float | None = None  # of the position; None if the analyst has no values
     outcome: Outcome | None = None  # with best play of both sides; None: not proven
-    margin: int | None = None  # the points ahead at the end with best play, where that is proven
-    plies: int | None = None  # to the end of the game with best play, where that is proven
+    margin: int | None = None  # points ahead at the end with best play, if proven
+    plies: int | None = None  # to the end of the game with best play, if proven
     moves: tuple[MoveAnalysis, ...] = ()  # best first
-    choice: int | None = None  # what the analyst itself plays; None where the game is over
-    depth: int = 0  # plies searched by alpha-beta; empty squares where the end was solved at once
+    choice: int | None = None  # the move that the analyst plays; None if the game is over
+    depth: int = 0  # plies of alpha-beta; empty squares if solved to the end
     nodes: int = 0  # positions searched or judged
     seconds: float = 0.0
 
@@ -84,16 +83,16 @@ class Analysis:
 
     @property
     def proven(self) -> bool:
-        """Whether the outcome is known, and not only estimated."""
+        """Whether the outcome is proven, not only estimated."""
         return self.outcome is not None
 
     @property
     def line(self) -> tuple[int, ...]:
-        """The best move, and what is expected after it."""
+        """The best move and the expected play after it."""
         return self.moves[0].line if self.moves else ()
 
     def names(self, line: Iterable[int], write: WriteAction | None = None) -> list[str]:
-        """The names of actions that are played from the position, one after the other."""
+        """The names of actions played from the position, one after the other."""
         write, position, names = write or self.game.action_name, self.position, []
         for action in line:
             names.append(write(action, position))
@@ -101,7 +100,7 @@ class Analysis:
         return names
 
     def rows(self, write: WriteAction, count: int | None = None) -> list[dict[str, Any]]:
-        """The moves, best first, at most `count` of them, as the rows of a table."""
+        """The moves, best first, at most `count`, as rows of a table."""
         found = []
         for move in self.moves[:count]:
             line = self.names(move.line[:_LINE_PLIES], write)
@@ -126,7 +125,7 @@ class Analysis:
         return f"{self.position._repr_svg_() or ''}{table.html()}"
 
     def to_json(self, write: WriteAction | None = None) -> dict[str, Any]:
-        """For JSON, with names for actions: as `boardenvs analyse --json` and the page have it."""
+        """JSON values, with names for actions: the output of `boardenvs analyse --json`."""
         game, position = self.game, self.position
         found = {
             "game": spec_of(game),
@@ -153,12 +152,12 @@ _VERBS: dict[Outcome, str] = {"win": "wins", "draw": "draws", "loss": "loses"}
 
 
 def values_for(side: str, unit: Unit) -> str:
-    """What the values of a table are."""
+    """The caption of a table: the unit of its values."""
     return f"values: {UNITS[unit]}, for {side}"
 
 
 def written_value(value: float | None, outcome: Outcome | None, unit: Unit) -> str:
-    """A value as it is read: what is proven in a word."""
+    """A value as text; a word if it is proven."""
     if outcome is not None:
         by = f" by {abs(value):g}" if unit == "margin" and value else ""
         return _VERBS[outcome] + by
@@ -172,7 +171,7 @@ _KEPT = ("unit", "value", "outcome", "margin", "plies", "depth", "nodes", "secon
 
 
 def final_analysis(position: Position) -> Analysis:
-    """Of a position in which the game is over: its result, and no moves."""
+    """The analysis of a finished game: its result, and no moves."""
     game = position.game
     lead = int(game.score_margin(stack([position]))[0])
     result = int(np.sign(lead))
@@ -187,10 +186,10 @@ def final_analysis(position: Position) -> Analysis:
 
 
 def ranked(found: Analysis) -> Analysis:
-    """An analysis whose moves come in the order of the analyst's preference, its choice first, with
-    the moves in order of their values, and those that are one move by symmetry equal.
+    """Sort the moves, which come in the analyst's order of preference, its choice first, by value;
+    moves that are symmetric get equal values.
 
-    Of equal values a sooner win and a later loss come first, and then what the analyst prefers.
+    Among equal values sooner wins and later losses come first, then the analyst's order counts.
     """
     moves = sorted(_equal_images(found), key=_by_value, reverse=True)
     return replace(found, moves=tuple(moves), choice=found.moves[0].action, value=moves[0].value)
@@ -202,8 +201,8 @@ def _by_value(move: MoveAnalysis) -> tuple[float, float]:
 
 
 def _equal_images(found: Analysis) -> Iterator[MoveAnalysis]:
-    """Moves that the position's symmetries map to one another have the mean of their values and
-    probabilities, or what is proven of one of them.
+    """The moves; symmetric ones with the mean of their values and probabilities, or with the
+    result that is proven for one of them.
     """
     game, position = found.game, found.position
     images = [
@@ -229,13 +228,13 @@ def _equal_images(found: Analysis) -> Iterator[MoveAnalysis]:
 
 
 def _mean(numbers: Sequence[float | None]) -> float | None:
-    """Of the numbers that are known, whatever their order."""
+    """Mean of the known numbers, independent of their order."""
     known = [number for number in numbers if number is not None]
     return math.fsum(known) / len(known) if known else None
 
 
 def final_scores(game: Game, movers: IntArray, after: State) -> FloatArray:
-    """The result to the sides that have just moved, in rows where the game is over, (B,) float."""
+    """Results to the sides that have just moved, for rows whose game is over, (B,) float."""
     lead = for_movers(movers, after, game.score_margin(after))
     scores: FloatArray = np.sign(lead).astype(np.float64)
     return scores
@@ -248,9 +247,7 @@ def lines_after(
     reply: Callable[[State], IntArray],
     plies: int | None = None,
 ) -> list[list[int]]:
-    """Each action, and what `reply` plays in the position after it, to the end of the game or for
-    so many plies.
-    """
+    """Each action, followed by what `reply` plays, to the end of the game or for `plies` plies."""
     lines, rows, state = [[action] for action in actions], np.arange(len(actions)), after
     for _ in itertools.count() if plies is None else range(plies):
         live = np.flatnonzero(~game.is_over(state))
@@ -268,11 +265,10 @@ def lines_after(
 
 
 def analyse_by_evaluator(evaluator: Evaluator, position: Position) -> Analysis:
-    """By the evaluator's probabilities, and its values of the positions after each move, both
-    averaged over the game's symmetries; the move that is most probable as the board stands first.
+    """Analyse by the evaluator's probabilities, and its values after each move, both averaged over
+    the game's symmetries. The most probable move of the board as it stands comes first.
 
-    A move that ends the game has its result as value. Lines follow the most probable actions of
-    both sides.
+    The value of a move that ends the game is its result. Lines follow the most probable actions.
     """
     game, state = position.game, stack([position])
     probabilities = _judge_images(evaluator, [position])[0][0].astype(np.float64)
@@ -314,8 +310,8 @@ def analyse_by_evaluator(evaluator: Evaluator, position: Position) -> Analysis:
 
 
 def _judge_images(evaluator: Evaluator, positions: Sequence[Position]) -> tuple[Array, Array]:
-    """What the evaluator says of B positions under each of S symmetries of their game, (B, S, A)
-    and (B, S).
+    """The evaluator's probabilities (B, S, A) and values (B, S) of B positions under the S
+    symmetries of their game.
     """
     game = positions[0].game
     images = [p.image(symmetry) for p in positions for symmetry in game.symmetries]

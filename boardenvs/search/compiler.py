@@ -1,4 +1,4 @@
-"""The functions of `compiled` with the rules of a game, and the arrays that they take."""
+"""Compiles the functions of `compiled` with the rules of a game, and makes their arrays."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _Parts: TypeAlias = frozenset[tuple[str, Callable[..., Any]]]
 _NO_CAP = 1 << 40
 _SLOW = "search is about a hundred times slower without Numba: pip install 'boardenvs[fast]'"
 
-# Threads link one after the other, each thing once. CPython 3.11 may also fail (SystemError) where
+# Threads link one after the other, each function once. CPython 3.11 may also fail (SystemError) if
 # two threads make syntax trees at once: it counts their depth together.
 _linking = Lock()
 
 
 def has_exact_end(game: Game) -> bool:
-    """Whether the end of the game can be searched by itself, in empty squares instead of plies."""
+    """Whether `compiled.endgame` can solve the end of the game."""
     plain = game.alternates and game.word_names == ("own", "opp")
     return plain and game.fills_up and game.margin_counts
 
@@ -41,10 +41,10 @@ def has_exact_end(game: Game) -> bool:
 def compile_for(
     game: Game, function: _Function, module: ModuleType | None = None, **parts: Callable[..., Any]
 ) -> _Function:
-    """A function of `compiled` with the rules of the game, by the backend in use.
+    """A function of `compiled` with the rules of the game, by the current backend.
 
-    It is compiled with the module that it is in, or with another one that uses it; `parts` stand
-    for the functions of these names that the module declares.
+    It is compiled with its module, or with another one that uses it; `parts` replace the functions
+    of these names that the module declares.
     """
     with _linking:
         module = sys.modules[function.__module__] if module is None else module
@@ -94,12 +94,12 @@ def _link_module(
 
 
 def position_size(game: Game) -> int:
-    """The words of a position."""
+    """Words of a packed position."""
     return LEGAL + game.legal_words + len(game.word_names)
 
 
 def position_words(state: State) -> WordArray:
-    """The rows of a state as compiled search reads them, (B, position_size)."""
+    """The packed positions of a state, (B, position_size)."""
     words = LEGAL + state.legal_bits.shape[1]
     positions: WordArray = np.empty((len(state.ply), words + len(state.words)), np.uint64)
     positions[:, TO_MOVE], positions[:, PLY] = state.to_move, state.ply
@@ -110,7 +110,7 @@ def position_words(state: State) -> WordArray:
 
 
 def state_of_words(game: Game, positions: WordArray) -> State:
-    """The inverse of `position_words`."""
+    """Inverse of `position_words`."""
     words = positions.shape[1] - len(game.word_names)
     return State(
         words=tuple(word.copy() for word in positions[:, words:].T),
@@ -122,7 +122,7 @@ def state_of_words(game: Game, positions: WordArray) -> State:
 
 
 def flat(array: np.ndarray[Any, Any]) -> Any:
-    """The array's own memory as loops take it."""
+    """A flat view of an array, as loops take it."""
     return array_for_loops(array.reshape(-1))
 
 
@@ -137,17 +137,17 @@ def numbers(size: int) -> Any:
 
 
 def room(size: int, *dtypes: type[np.generic]) -> list[Any]:
-    """Arrays of these types, of eight bytes, for loops that write before they read.
+    """Uninitialized arrays of these 8-byte types, for loops.
 
-    They lie in one block, since what C's `malloc` keeps for the next call is measured by the
-    largest block that it has given: the pages of several smaller ones would be new ones each time.
+    They lie in one block: C's `malloc` keeps as much memory for the next call as its largest block
+    had, and new pages cost time.
     """
     block: WordArray = np.empty((len(dtypes), size), np.uint64)
     return [array_for_loops(row.view(dtype)) for row, dtype in zip(block, dtypes, strict=True)]
 
 
 def empty_tree(position_size: int, seeds: WordArray, max_nodes: int, edge_stride: int) -> Tree:
-    """Room for so many nodes and edges in each of T trees, one for each of the seeds (T,)."""
+    """T empty trees, one for each of the seeds (T,), with room for these nodes and edges each."""
     trees = len(seeds)
     fields: list[Any] = [
         *room(trees * max_nodes * position_size, np.uint64),
@@ -163,7 +163,7 @@ def empty_tree(position_size: int, seeds: WordArray, max_nodes: int, edge_stride
 
 
 def resized(tree: Tree, nodes: int, edges: int) -> Tree:
-    """A copy of a lone tree with room for so many nodes and edges, no fewer than it has."""
+    """A copy of a single tree with room for more nodes and edges."""
     copy = empty_tree(tree.position_size, np.asarray(tree.seeds), nodes, edges)
     for before, after in zip(tree, copy, strict=True):
         if not isinstance(before, int):
@@ -174,13 +174,13 @@ def resized(tree: Tree, nodes: int, edges: int) -> Tree:
 
 
 class Subtree(NamedTuple):
-    """What is known below a position, taken out of a tree that grew from an earlier one."""
+    """A position in a tree that grew from an earlier one, for tree reuse."""
 
-    tree: Tree  # alone
+    tree: Tree  # a single one
     node: int  # of the position
 
     def after(self, action: int) -> Subtree | None:
-        """What is known after an action; None where it was never tried."""
+        """The subtree after an action; None if it has no node."""
         node = child_of(self.tree, self.node, action)
         return None if node == NONE else Subtree(self.tree, node)
 

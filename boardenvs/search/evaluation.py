@@ -1,6 +1,6 @@
-"""Learnt evaluations: tables of weights, which alpha-beta search judges positions by.
+"""Learnt evaluations: tables of weights that judge positions in alpha-beta search.
 
-`boardenvs.search.evaluation_file` keeps them in files, `training.ntuple` learns them.
+`boardenvs.search.evaluation_file` reads and writes them, `training.ntuple` learns them.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from boardenvs.utils.checks import is_whole
 Tuple: TypeAlias = tuple[int, ...]  # squares, from the lowest digit
 Int16Array: TypeAlias = np.ndarray[Any, np.dtype[np.int16]]
 
-POINT = 100  # what a point of the lead at the end counts in values, in games won by points
-WON = 10_000  # what a win counts in others
+POINT = 100  # value of a point of the lead at the end, in games won by points
+WON = 10_000  # value of a win in other games
 _NUMBERS = 1 << 16  # of a tuple: they fit into 16 bits
 MOST_TUPLES = 256  # with their images
 IN_A_WORD = 4  # numbers of tuples
@@ -35,27 +35,29 @@ IN_A_WORD = 4  # numbers of tuples
 class Evaluation:
     """The values of positions of one game, as sums of weights (see `Terms`).
 
-    A tuple of squares reads a position as a number, by which it finds its weight: each square is a
-    digit, 0 where it is empty, else the number of its kind in the game's `kinds` (in most games 1
-    for own, 2 for opposing pieces). The images of a tuple under the game's symmetries share its
-    weights; so do numbers that are images of one another where a symmetry maps the tuple to itself.
-    Each of the game's `features`, if `features` has their names and sizes, has a weight for each of
-    its values. `weights` has a row for each stage, `stages` tells the stage by the pieces on the
-    board, and `heuristic` what the game's own heuristic adds there. Values are the result expected
-    by the side to move: in games won by points its lead, else 1 for a win and -1 for a loss, in
-    units of `POINT` and `WON`. `one_ply` has weights for a search of one ply, see `for_one_ply`.
+    A tuple of squares reads a position as a number, the index of its weight: each square is a
+    digit, 0 if empty, else the number of its kind in the game's `kinds` (in most games 1 for own, 2
+    for opposing pieces). The images of a tuple under the game's symmetries share its weights; so do
+    numbers that a symmetry of the tuple maps to one another. `features` has the names and sizes of
+    the game's features, or nothing; each value of a feature has a weight.
 
-    ValueError where the parts do not fit together.
+    `weights` has a row for each stage, `stages` the stage for each number of pieces on the board,
+    and `heuristic` the factor of the game's own heuristic in each stage. Values are expected
+    results of the side to move: in games won by points its lead, in units of `POINT`, else from -1,
+    a loss, to 1, a win, in units of `WON`. `one_ply` has weights for a search of one ply, see
+    `for_one_ply`.
+
+    ValueError if the parts do not fit together.
     """
 
     game: Game
     tuples: tuple[Tuple, ...]
-    stages: tuple[int, ...]  # of 0 pieces to as many as there are squares
-    weights: Int16Array  # (stages, size): of each tuple, those that are told apart; of each feature
+    stages: tuple[int, ...]  # by the number of pieces on the board
+    weights: Int16Array  # (stages, size): of tuples, then of features
     heuristic: tuple[float, ...]  # a stage
-    notes: Mapping[str, Any] = field(default_factory=dict)  # on how it was made, as JSON values
-    name: str = "the evaluation"  # what messages call it
-    features: Mapping[str, int] = field(default_factory=dict)  # none, or the game's: their sizes
+    notes: Mapping[str, Any] = field(default_factory=dict)  # on its making, as JSON values
+    name: str = "the evaluation"  # in messages
+    features: Mapping[str, int] = field(default_factory=dict)  # the game's sizes, or none
     one_ply: Int16Array | None = None  # (stages, size)
 
     def __post_init__(self) -> None:
@@ -77,15 +79,15 @@ class Evaluation:
 
     @cached_property
     def terms(self) -> Terms:
-        """What a value is the sum of."""
+        """The terms of a value."""
         return Terms(self.game, self.tuples, self.features)
 
     @cached_property
     def for_one_ply(self) -> Evaluation:
-        """What a search of one ply judges by: of the weights in `one_ply`, if there are any.
+        """The evaluation for a search of one ply: with the weights in `one_ply`, if it has some.
 
-        Deeper search judges positions that both sides have looked ahead to. Who looks one ply
-        ahead judges whatever its moves lead to, and it matters what will be overlooked there.
+        A search of one ply judges positions that neither side has looked ahead to, and other
+        weights play better there.
         """
         if self.one_ply is None:
             return self
@@ -93,16 +95,16 @@ class Evaluation:
 
     @property
     def places(self) -> Places:
-        """Where the tuples are, and their weights."""
+        """The tuples' squares, and their weights."""
         return self.terms.places
 
     def check_game(self, game: Game) -> None:
-        """ValueError where it is of another game, or of other rules."""
+        """Raise ValueError if it is for another game, or for other rules."""
         why = "an evaluation is for the rules that it was learnt with"
         games.check_same_rules(game, self.game, f"{self.name} judges", why)
 
     def values(self, state: State) -> IntArray:
-        """The value of each row to its side to move, (B,) int64; the end of a game is not seen."""
+        """Values to the side to move, (B,) int64; not for finished games."""
         stages = np.array(self.stages)[self.game.piece_counts(state)]
         found = self.terms.weights_of(state)
         values: IntArray = self.weights[stages[:, None], found].sum(axis=1, dtype=np.int64)
@@ -113,10 +115,10 @@ class Evaluation:
 
 
 class Terms:
-    """The weights that make a position's value: one for what is on each tuple of squares, and one
-    for the number of each of the game's features, if they are weighed.
+    """The weights that sum up to a position's value: one for each tuple of squares, and one for
+    each of the game's features, if they are used.
 
-    ValueError for what is no tuple, and where features are neither none nor the game's in order.
+    ValueError for a wrong tuple, and for features that are not the game's, in its order.
     """
 
     def __init__(
@@ -132,7 +134,7 @@ class Terms:
         self.size = int(starts[-1])
 
     def weights_of(self, state: State) -> IntArray:
-        """The numbers of the weights of each row, (B, terms) int64."""
+        """Indices of the weights of each row, (B, terms) int64."""
         found = self.places.weights_of(state)
         if len(self.feature_starts):
             numbers = self.game.feature_numbers(state) + self.feature_starts
@@ -141,9 +143,9 @@ class Terms:
 
 
 class Places:
-    """Where tuples and their images are on the board, and which of their numbers share a weight.
+    """The squares of tuples and of their images, and which of their numbers share a weight.
 
-    ValueError for what is no tuple.
+    ValueError for a wrong tuple.
     """
 
     def __init__(self, game: Game, tuples: Sequence[Tuple]) -> None:
@@ -169,9 +171,7 @@ class Places:
             start += self.digits ** len(squares)
 
     def _shared(self, squares: Tuple, images: list[Tuple]) -> IntArray:
-        """For each number of a tuple the least of those that the symmetries which map it to itself
-        make of it.
-        """
+        """For each number of a tuple, the least of its images under the tuple's symmetries."""
         numbers = np.arange(self.digits ** len(squares))
         digits = [numbers // self.digits**k % self.digits for k in range(len(squares))]
         least = numbers
@@ -184,13 +184,13 @@ class Places:
 
     @cached_property
     def weight_numbers(self) -> IntArray:
-        """The weight of each number in the tables, one table after the other."""
+        """The weight of each number, one table after the other."""
         return np.concatenate([np.empty(0, np.int64), *self.kept])
 
     @cached_property
     def bytes(self) -> WordArray:
-        """What a digit of 1 on the squares of each byte of a set adds to the numbers, four in a
-        word, (8 * W, 256, words), of a board of W words.
+        """`units` summed over the squares in each byte of a set, (8 * W, 256, words), for a board
+        of W words.
         """
         found: WordArray = np.zeros(
             (8 * self._game.board.words, 256, self.units.shape[1]), np.uint64
@@ -201,7 +201,7 @@ class Places:
 
     @cached_property
     def units(self) -> WordArray:
-        """What a digit of 1 on each square adds to them, four in a word, (squares, words)."""
+        """The change of the numbers by a digit of 1 on each square, packed, (squares, words)."""
         size = self._game.board.size, -(-len(self.squares) // IN_A_WORD)
         units: WordArray = np.zeros(size, np.uint64)
         for number, squares in enumerate(self.squares):
@@ -211,7 +211,7 @@ class Places:
         return units
 
     def weights_of(self, state: State) -> IntArray:
-        """The numbers of the weights of each row, (B, tuples) int64."""
+        """Indices of the weights of each row, (B, tuples) int64."""
         words = np.zeros((len(state.ply), self.units.shape[1]), np.uint64)
         for digit, squares in enumerate(self._game.kinds_on(state), start=1):
             for place, table in enumerate(self.bytes):
@@ -223,7 +223,7 @@ class Places:
 
 
 def tuple_tables(evaluation: Evaluation | None) -> TupleTables:
-    """An evaluation's tables as loops take them; without one, none."""
+    """The tables of an evaluation as loops take them; without an evaluation, empty tables."""
     if evaluation is None:
         return TupleTables(words(1), flat(np.zeros(1, np.int16)), 0, 0)
     places, game, stages = evaluation.places, evaluation.game, np.array(evaluation.stages)
@@ -253,7 +253,7 @@ def tuple_tables(evaluation: Evaluation | None) -> TupleTables:
 
 
 def heuristic_shares(heuristic: Sequence[float]) -> IntArray:
-    """What the game's heuristic counts for in each stage, in 256ths."""
+    """The factor of the game's heuristic in each stage, in 256ths."""
     shares: IntArray = np.rint(256 * np.array(heuristic)).astype(np.int64)
     return shares
 

@@ -3,7 +3,7 @@
     metadata    text, JSON: format, game, rules, tuples, features, stages, versions, notes on the
                 learning
     weights     (stages, size) int16
-    one_ply     the same, for a search of one ply; only where the metadata say that it is there
+    one_ply     the same, for a search of one ply; only if the metadata say so
 
 Reading a file runs no code of its maker and imports nothing that it names, and takes no more memory
 than the tables that it says it holds, which is bounded.
@@ -33,7 +33,7 @@ _MOST_WEIGHTS = 1 << 24
 
 
 class EvaluationFileError(ValueError):
-    """A file that holds no evaluation of this version; the message names it and says why."""
+    """A file that is not an evaluation of this version; the message names it and says why."""
 
 
 _KIND = ArchiveKind("evaluation", "training.ntuple", EvaluationFileError)
@@ -60,9 +60,7 @@ def save_evaluation(evaluation: Evaluation, path: Path | str) -> None:
 
 
 def load_evaluation(path: Path | str) -> Evaluation:
-    """The evaluation in a file of `save_evaluation`; EvaluationFileError, which says why, if there
-    is none.
-    """
+    """The evaluation in a file of `save_evaluation`; EvaluationFileError if there is none."""
     path = Path(path)
     with _KIND.open(path) as archive:
         about = read_json(archive, "metadata")
@@ -74,7 +72,7 @@ def load_evaluation(path: Path | str) -> Evaluation:
 
 
 def _assemble(about: dict[str, Any], archive: NpzFile, path: Path) -> Evaluation:
-    """The evaluation; EvaluationFileError where the parts are whole but do not fit together."""
+    """The evaluation; EvaluationFileError if its parts do not fit together."""
     with _KIND.fitting(path):
         game = games.make_from_file(about["game"], **about["rules"])
         tuples = _tuples(about["tuples"], game.board)
@@ -116,7 +114,7 @@ def parse_tuple(text: str, board: Board = EIGHT) -> Tuple:
 
 
 def tuple_text(squares: Tuple, board: Board) -> str:
-    """The reverse of `parse_tuple`."""
+    """Inverse of `parse_tuple`."""
     return " ".join(square_name(square, board) for square in squares)
 
 
@@ -127,8 +125,6 @@ FOLDER = Path(__file__).parent / "trained"
 
 @cache
 def trained_evaluation(game: Game) -> Evaluation | None:
-    """The evaluation that came with the package for this game, by whatever id, as Reversi is
-    Othello by another name; None where there is none.
-    """
+    """The package's evaluation for the rules of this game, or None."""
     path = find_file(FOLDER, game)
     return None if path is None else load_evaluation(path)

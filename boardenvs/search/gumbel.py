@@ -36,16 +36,16 @@ _PARTS: dict[str, Callable[..., Any]] = {
 
 
 class GumbelSettings(NamedTuple):
-    """How a search goes: the names of the paper."""
+    """Parameters of a search, with the names of the paper."""
 
-    simulations: int  # positions judged below a root
+    simulations: int  # positions evaluated below a root
     considered: int = 16  # root actions tried, at most
-    c_visit: float = 50.0  # (c_visit + most visits) * c_scale is what values weigh against logits
+    c_visit: float = 50.0  # values weigh (c_visit + most visits) * c_scale against logits
     c_scale: float = 0.3  # values are -1 to 1
 
 
 class GumbelResults(NamedTuple):
-    """What the searches of B positions found."""
+    """Results of the searches of B positions."""
 
     actions: IntArray  # (B,) int64: to play
     policy: FloatArray  # (B, A) float64: the improved policy, 0 where illegal
@@ -55,11 +55,11 @@ class GumbelResults(NamedTuple):
 def gumbel_search(
     game: Game, state: State, noise: FloatArray, settings: GumbelSettings, evaluator: Evaluator
 ) -> GumbelResults:
-    """Search each row of a state by itself, no game being over there.
+    """Search each row of a state by itself; no game may be over.
 
-    `noise` is (B, A): Gumbel noise, which makes the action a draw from the improved policy, or
-    zeros, with which the best is played. ValueError where a game is over, or where there is nothing
-    to simulate or to consider.
+    `noise` (B, A) is Gumbel noise, which makes the action a draw from the improved policy, or 0,
+    which gives the best action. ValueError if a game is over, or for fewer than one simulation or
+    considered action.
     """
     if min(settings.simulations, settings.considered) < 1:
         raise ValueError(f"{settings}: simulations and considered must be 1 or more")
@@ -105,11 +105,11 @@ def schedules(considered: int, simulations: int) -> IntArray:
 
 
 def schedule(considered: int, simulations: int) -> list[int]:
-    """Sequential halving (Karnin et al. 2013) over so many actions: at each simulation how often
-    the action to try has been tried before.
+    """Sequential halving (Karnin et al. 2013): for each simulation, the number of earlier visits of
+    the action to try.
 
-    The simulations are shared among about log2(considered) phases, after each of which the better
-    half of the actions goes on, two at least.
+    The simulations are shared among about log2(considered) phases; after each phase the better half
+    of the actions remains, two at least.
     """
     if considered <= 1:
         return list(range(simulations))

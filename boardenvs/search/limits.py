@@ -1,4 +1,4 @@
-"""When the search of a position ends, and what it finds."""
+"""Limits of alpha-beta search, and its results."""
 
 from __future__ import annotations
 
@@ -9,22 +9,21 @@ from boardenvs.game.state import IntArray
 from boardenvs.utils.checks import is_number, is_whole, quote
 
 MAX_DEPTH = 100  # plies; the table's tags know distances below 255
-ENDGAME = 24  # empty squares that are solved at once, where a position is analysed
+ENDGAME = 24  # empty squares from which an analysis solves a position to the end
 MAX_PROBCUT = 100
 MAX_NODES = 1 << 62  # compiled code counts in 64 bits
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The first limit that is met ends the search; ValueError where a limit is out of range.
+    """The first limit that is reached ends the search; ValueError for a limit out of range.
 
-    depth: plies, 1 to 100. nodes: positions generated, about so many at most. time: seconds on the
+    depth: plies, 1 to 100. nodes: most positions generated, approximately. time: seconds by the
     clock; only with this limit do results depend on the machine. endgame: in games that fill up and
-    are won by points, such as Othello, positions with at most so many empty squares are solved to
-    the end at once, if half of `nodes` and `time` suffices. probcut: in these games, judged by a
-    learnt evaluation, what a search of half the depth says to be so many standard deviations out of
-    reach is not searched deeper; 0: all is. reductions: moves that do not seem good are searched
-    less deep, and as deep as the others only where that makes them seem better than the best.
+    are won by points, such as Othello, solve positions with at most this number of empty squares to
+    the end, if half of `nodes` and `time` suffices. probcut: in these games, with a learnt
+    evaluation, skip deeper searches if half the depth is this number of standard deviations out of
+    reach; 0: never. reductions: search moves that do not seem good less deep at first.
     """
 
     depth: int = MAX_DEPTH
@@ -53,16 +52,16 @@ class Limits:
 
 
 def check_time(time: object) -> None:
-    """ValueError where a limit of seconds is none."""
+    """Raise ValueError for a wrong limit of seconds."""
     if time is not None and (not is_number(time, 0) or time == 0):
         raise ValueError(f"time is {quote(time)}: it must be more than 0 seconds")
 
 
 class SearchResults(NamedTuple):
-    """What searches of B positions found, one a row."""
+    """Results of searches of B positions, one a row."""
 
-    action: IntArray  # (B,) int64: the best; noop where the game is over
+    action: IntArray  # (B,) int64: the best; noop if the game is over
     value: IntArray  # (B,) int64: see `AlphaBeta.search`
-    depth: IntArray  # (B,) int64: plies searched for it; empty squares where solved to the end
-    exact: IntArray  # (B,) int64: 1 where no heuristic had a say in the value
+    depth: IntArray  # (B,) int64: plies searched for it; empty squares if solved to the end
+    exact: IntArray  # (B,) int64: 1 if the value depends on no heuristic
     nodes: IntArray  # (B,) int64: positions generated

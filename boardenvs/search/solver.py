@@ -1,4 +1,4 @@
-"""A position and each of its moves searched by alpha-beta: values, proofs, lines of play."""
+"""Alpha-beta search of a position and of each of its moves: values, proofs, lines of play."""
 
 from __future__ import annotations
 
@@ -31,13 +31,12 @@ def search_position(
     stop: Callable[[], bool] | None = None,
     moves: bool = True,
 ) -> Analysis:
-    """Search a position until its outcome is proven or a limit is met; then, unless `moves` is
-    false, each move by itself, to the same depth and together with as many nodes and as much time.
+    """Search a position until its outcome is proven or a limit is reached; then, if `moves`, search
+    each move to the same depth, all together with the same limits of nodes and time.
 
-    `seed`, (1,) uint64, orders moves of equal value. Positions are judged by the evaluation, or
-    without one by the game's heuristic. `stop()` ends the search once it returns True. A move that
-    is not the best has at most the value of the best, which was searched among all. ValueError
-    where the game is over.
+    `seed`, (1,) uint64, orders moves of equal value. The evaluation judges positions, or without
+    one the game's heuristic. `stop()` ends the search once it returns True. No move has a higher
+    value than the best. ValueError if the game is over.
     """
     if position.is_over():
         raise ValueError("the game is over in this position: there is nothing to search")
@@ -56,11 +55,10 @@ def search_position(
 
 
 def smoothed(found: Analysis, shallower: Analysis) -> Analysis:
-    """With the mean of two depths, one a ply less than the other, where nothing is proven.
+    """An analysis with means of the values of two depths, one ply apart, unless a value is proven.
 
-    Learnt evaluations see the side to move better off than it is, so that values go up and down
-    with the depth's parity (https://www.chessprogramming.org/Odd-Even_Effect): in Othello by some
-    four discs, which makes a saw of a game's curve.
+    Learnt evaluations overrate the side to move, so that values change with the depth's parity
+    (https://www.chessprogramming.org/Odd-Even_Effect): in Othello by some four discs.
     """
     before = {move.action: move for move in shallower.moves}
     moves: list[MoveAnalysis] = []
@@ -68,7 +66,7 @@ def smoothed(found: Analysis, shallower: Analysis) -> Analysis:
         other = before[move.action]
         if not (move.outcome or other.outcome or move.value is None or other.value is None):
             mean = (move.value + other.value) / 2
-            # The best move is that of the deeper search.
+            # The deeper search decides the best move.
             move = replace(move, value=min(mean, moves[0].value or 0.0) if moves else mean)
         moves.append(move)
     nodes = found.nodes + shallower.nodes
@@ -76,7 +74,7 @@ def smoothed(found: Analysis, shallower: Analysis) -> Analysis:
 
 
 def _share(limits: Limits, count: int) -> Limits:
-    """What each of so many searches may take."""
+    """The limits of each of `count` searches that share these limits."""
     return replace(
         limits,
         nodes=None if limits.nodes is None else max(limits.nodes // max(count, 1), 1),
@@ -85,7 +83,7 @@ def _share(limits: Limits, count: int) -> Limits:
 
 
 class _Found(NamedTuple):
-    """What one search found; the value is that of `AlphaBeta.search`."""
+    """Result of one search; the value is as in `AlphaBeta.search`."""
 
     value: int
     exact: bool
@@ -95,7 +93,7 @@ class _Found(NamedTuple):
 
     @property
     def outcome(self) -> Outcome | None:
-        """Where it is proven."""
+        """The outcome, if proven."""
         if abs(self.value) > DECIDED:
             return OUTCOMES[math.copysign(1, self.value)]
         return OUTCOMES[0] if self.exact else None
@@ -123,7 +121,7 @@ class _Searcher:
         )
 
     def search_move(self, position: Position, action: int, limits: Limits) -> _Found:
-        """For the side that makes the move, with its ply among depth, line and plies."""
+        """Search a move, for the side that makes it; its ply counts in depth, line and plies."""
         game, after = self._game, position.step(action)
         state = stack([after])
         sign = 1 if after.to_move == position.to_move else -1
@@ -143,7 +141,7 @@ class _Searcher:
         found = self.search(after, below)
         value = sign * found.value
         if abs(value) > DECIDED and not game.margin_counts:
-            value -= int(math.copysign(1, value))  # a win is a ply farther away
+            value -= int(math.copysign(1, value))  # a win is one ply later
         return found._replace(
             value=value, line=(action, *found.line), depth=found.depth + 1, nodes=found.nodes + 1
         )
@@ -179,13 +177,13 @@ class _Searcher:
         )
 
     def _plies(self, seen: _Found) -> int | None:
-        """To the end of a game won or lost, where sooner is better."""
+        """Plies to a proven end, in games where sooner wins count more."""
         if abs(seen.value) <= DECIDED or self._game.margin_counts:
             return None
         return WIN - abs(seen.value)
 
     def _value(self, seen: _Found, unit: Unit) -> float | None:
-        """In this unit; None where a heuristic knows no margin, or there is no heuristic."""
+        """The value in this unit; None without a heuristic, or if it cannot give the unit."""
         if seen.outcome is not None:
             if unit == "margin":
                 return float(margin_of(seen.value))

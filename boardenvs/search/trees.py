@@ -1,4 +1,4 @@
-"""Monte Carlo tree search of many positions, each in a tree of its own."""
+"""Monte Carlo tree search of batches of positions, one tree each."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ from boardenvs.utils.splitmix import GOLDEN, mix
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-# Edges that a tree has room for, by its nodes: about twice what games have on average. A position
-# that finds no room stays a leaf.
+# Room for edges, for each node of a tree: about twice the mean of games. A position without room
+# stays a leaf.
 EDGES_PER_NODE = 48
-# Of all trees that are searched together, but for guesses: about 200 MB.
+# Edges of all trees that are searched together, without guesses: about 200 MB.
 _EDGES = 1 << 22
 MAX_SIMULATIONS = _EDGES // EDGES_PER_NODE - 1  # in a single tree
-# In one call, so that Ctrl-C is heard: in compiled code some 10 ms.
+# In one call: some 10 ms in compiled code, so that Ctrl-C is heard.
 _SIMULATIONS_A_CALL = 1 << 12
-_SIMULATIONS_A_QUESTION = 32  # between two questions whether to stop
-# Judged at once, with an evaluator, where nobody says how many: in a tree, and in all of them.
+_SIMULATIONS_A_QUESTION = 32  # between two calls of `stop`
+# Default number of leaves evaluated at once: of a tree, and of all trees.
 _LEAVES, _LEAVES_TOGETHER = 8, 1024
-# Playing out so many positions one at a time takes Python as long as NumPy takes for all at once.
+# For this number of positions, single random games in Python are as fast as a batch in NumPy.
 _FEW = 16
 
 
 @runtime_checkable
 class Evaluator(Protocol):
-    """Ranks actions and judges positions, as policies do: in place of random games."""
+    """Ranks actions and judges positions, in place of random games."""
 
     def evaluate(self, game: Game, state: State) -> tuple[Array, Array]:
         """The probability of each action, (B, A) float32, and the value to the side to move,
@@ -64,29 +64,28 @@ class Evaluator(Protocol):
 
 
 class TreeResults(NamedTuple):
-    """What trees know of the actions of B positions, each to the side to move: -1 is a loss, 0 a
-    draw, 1 a win.
+    """Statistics of the actions of B positions, to the side to move: -1 is a loss, 0 a draw, 1 a
+    win.
     """
 
-    visits: IntArray  # (B, A) int64: how often each was tried
-    values: FloatArray  # (B, A) float64: the mean, or the result where proven; 0 where neither
-    lower: IntArray  # (B, A) int64: the least that is proven of the result; -1 where nothing is
-    upper: IntArray  # (B, A) int64: the most that is proven of it; 1 where nothing is, or -1 where
-    # the action is illegal
+    visits: IntArray  # (B, A) int64
+    values: FloatArray  # (B, A) float64: the mean, or the result if proven; 0 without visits
+    lower: IntArray  # (B, A) int64: proven lower bound of the result; -1 if nothing is proven
+    upper: IntArray  # (B, A) int64: proven upper bound; 1 if nothing is proven, -1 if illegal
 
 
 class EdgeSelection(NamedTuple):
-    """How trees select edges: what compiled search takes as its parts."""
+    """A policy of edge selection: the parts of compiled search."""
 
     settings: Any  # a NamedTuple for loops
-    parts: dict[str, Callable[..., Any]]  # by the names that `compiled.simulations` has for them
+    parts: dict[str, Callable[..., Any]]  # by their names in `compiled.simulations`
     until_proven: bool = True  # whether a tree is done once its root's result is proven
 
 
 class TreeSettings(NamedTuple):
-    """What all trees of a search have in common; see `search_trees`."""
+    """Settings of all trees of a search; see `search_trees`."""
 
-    simulations: int  # that there is room for
+    simulations: int  # room for this number
     c: float
     leaves: int | None = None
     evaluator: Evaluator | None = None
@@ -97,7 +96,7 @@ class TreeSettings(NamedTuple):
         return EdgeSelection(settings, {"select_edge": select_by_bound, "look": look_for_no_win})
 
     def leaves_at_once(self, trees: int) -> int:
-        """Of each of so many trees, at most."""
+        """Most leaves evaluated at once of each of these trees."""
         if self.evaluator is None:
             return 1
         if self.leaves is not None:
@@ -105,7 +104,7 @@ class TreeSettings(NamedTuple):
         return max(1, min(_LEAVES, _LEAVES_TOGETHER // max(trees, 1)))
 
     def most_nodes(self) -> int:
-        """Of a tree: its root, those that simulations reach, and as many again for guesses."""
+        """Room of a tree: its root, a node for each simulation, and another one for guesses."""
         return 1 + self.simulations * (1 if self.leaves_at_once(1) == 1 else 2)
 
 
@@ -119,14 +118,13 @@ def search_trees(
     leaves: int | None = None,
     evaluator: Evaluator | None = None,
 ) -> TreeResults:
-    """What trees know of each row's actions: unpacked, `visits, values, lower, upper`.
+    """Search a tree for each row of a state.
 
-    `simulations` positions below each root are judged by a random game or by the evaluator; fewer
-    where the result is proven before, and none where the game is over. `c` weighs exploring. An
-    evaluator is asked about up to `leaves` positions of each tree at a time: the next, and those
-    that are likely to come after it, by default as many as is fast; that changes no more than
-    the last digits of what a network says. The same seeds, (B,) uint64, give the same results; rows
-    know nothing of one another.
+    `simulations` positions below each root are evaluated, by a random game or by the evaluator;
+    fewer if the result is proven earlier, and none if the game is over. `c` weighs exploration. An
+    evaluator gets up to `leaves` positions of each tree at a time: the next one, and probable later
+    ones, which changes at most the last digits of a network's values. The same seeds, (B,) uint64,
+    give the same results, independent of other rows.
     """
     settings = TreeSettings(simulations, c, leaves, evaluator)
     found = []
@@ -138,7 +136,7 @@ def search_trees(
 
 
 def parts(rows: int, simulations: int) -> Iterator[slice]:
-    """As many trees at a time as memory is meant for; one part where there are none."""
+    """Parts of the rows whose trees fit into memory together; one part for 0 rows."""
     size = max(1, _EDGES // (EDGES_PER_NODE * (simulations + 1)))
     for start in range(0, max(rows, 1), size):
         yield slice(start, min(start + size, rows))
@@ -147,9 +145,9 @@ def parts(rows: int, simulations: int) -> Iterator[slice]:
 class Trees:
     """Trees that are searched together, one for each row of a state; seeds are (B,) uint64.
 
-    `kept` has what is known already of each row, from trees of the same settings, or None. How the
-    simulations are divided between calls of `search` does not change the result. `policy` selects
-    edges in place of that of the settings.
+    `kept` has a subtree to start from for each row, from trees with the same settings, or None.
+    Dividing the simulations between calls of `search` does not change the result. `policy` replaces
+    the settings' edge selection.
     """
 
     def __init__(
@@ -161,7 +159,7 @@ class Trees:
         kept: Sequence[Subtree | None] = (),
         policy: EdgeSelection | None = None,
     ) -> None:
-        # A tree that was given more room may come back with more than the settings have room for.
+        # A subtree may be larger than the room in the settings.
         most = max((int(known.tree.nodes_used[0]) for known in kept if known), default=0)
         settings = settings._replace(simulations=max(settings.simulations, most - 1))
         self._game, self._settings, self._size = game, settings, len(seeds)
@@ -175,7 +173,7 @@ class Trees:
         self._room = settings.simulations
         self._roots = np.arange(self._size) * self.tree.max_nodes
         self._leaves, self._steps = self._working_memory()
-        # (T, A): what the evaluator gave the roots' actions; 0 where a root was kept, or is over.
+        # (T, A): the evaluator's probabilities at the roots; 0 for kept or finished roots.
         self.priors: FloatArray = np.zeros((self._size, game.num_actions))
         by_chance = settings.evaluator is None
         self.compiled(add_roots)(flat(position_words(state)), edges_below, by_chance, self.tree)
@@ -190,20 +188,20 @@ class Trees:
             self.priors[live] = self._judge(take(state, live))
 
     def compiled(self, function: _Function) -> _Function:
-        """A function of the loop or of what it is made of, by this policy."""
+        """A function of compiled tree search with this policy."""
         return compile_for(self._game, function, loops, **self._policy.parts)
 
     def _working_memory(self) -> tuple[Leaves, Steps]:
-        """For as many leaves as can be judged at once, and the guesses among them."""
+        """Room for the leaves that can be evaluated at once."""
         rows, nodes = self._size * self._at_once, self.tree.max_nodes
         (node,), (path,) = room(rows, np.int64), room(self._size * nodes, np.int64)
         steps = room(WALKS_A_LEAF * self._at_once * nodes, np.int64, np.int64, np.float64)
         return Leaves(node, path, numbers(self._size)), Steps(*steps)
 
     def search(self, simulations: int, stop: Callable[[], bool] | None = None) -> None:
-        """Judge positions until there are so many in each tree, in all no more than there is room
-        for; fewer where a result is proven, or when `stop()` is true, which is asked every few
-        milliseconds. A tree alone is given more room as it needs it.
+        """Search until each tree has this number of simulations, within its room, or its result is
+        proven, or `stop()`, called every few milliseconds, is true. A single tree gets more room as
+        it needs it.
         """
         while simulations > self._room and self._size == 1:
             self._search(self._room, stop)
@@ -232,17 +230,17 @@ class Trees:
                 return
 
     def visits(self) -> IntArray:
-        """The positions judged in each tree, (T,) int64."""
+        """Simulations in each tree, (T,) int64."""
         visits: IntArray = np.asarray(self.tree.visits)[self._roots]
         return visits
 
     def proven(self) -> tuple[IntArray, IntArray]:
-        """The least and the most that each root's result can be to its side to move, (T,) int64."""
+        """Proven bounds of each root's result to its side to move, each (T,) int64."""
         tree = self.tree
         return np.asarray(tree.lower)[self._roots], np.asarray(tree.upper)[self._roots]
 
     def keep(self, row: int, action: int) -> Subtree | None:
-        """What a tree knows after an action at its root; None where it was never tried."""
+        """The subtree after an action at a root, for tree reuse; None if it was never tried."""
         tree, root = self.tree, row * self.tree.max_nodes
         node = child_of(tree, root, action)
         if node == NONE:
@@ -256,7 +254,7 @@ class Trees:
     def _simulate(
         self, simulations: int, limits: TreeLimits, stop: Callable[[], bool] | None
     ) -> None:
-        """Tree by tree and leaf by leaf, judged by random games in compiled code."""
+        """Search tree by tree and leaf by leaf, with random games in compiled code."""
         simulate, path = self.compiled(loops.simulate), numbers(self.tree.max_nodes)
         a_call = _SIMULATIONS_A_CALL if stop is None else _SIMULATIONS_A_QUESTION
         rows = max(1, a_call // max(simulations, 1))
@@ -272,8 +270,8 @@ class Trees:
                     return
 
     def _judge(self, state: State) -> Array:
-        """Judge the first leaves, which are these positions, all together, and expand them; returns
-        the probabilities of their actions, (B, A), or (B, 0) without an evaluator.
+        """Evaluate the first leaves, which are these positions, and expand them; return the
+        probabilities of their actions, (B, A), or (B, 0) without an evaluator.
         """
         if self._settings.evaluator is None:
             rows = np.asarray(self._leaves.node)[: len(state.ply)] // self.tree.max_nodes
@@ -299,7 +297,7 @@ class Trees:
         return probabilities
 
     def read(self) -> TreeResults:
-        """What is known of the roots' actions."""
+        """Statistics of the roots' actions."""
         tree = {name: np.asarray(values) for name, values in self.tree._asdict().items()}
         counts, shape = tree["edges"][self._roots], (self._size, self._game.num_actions)
         rows, ends = np.repeat(np.arange(self._size), counts), np.cumsum(counts)
@@ -315,8 +313,8 @@ class Trees:
         return found
 
     def _bounds(self, child: IntArray, node: IntArray) -> tuple[IntArray, IntArray]:
-        """The least and the most that is proven of results at nodes after others, or at NONE, to
-        the sides to move at these others.
+        """Proven bounds of the results at children, or at NONE, to the sides to move at their
+        nodes.
         """
         tree = self.tree
         to_move = np.asarray(tree.positions).reshape(-1, tree.position_size)[:, TO_MOVE]
@@ -326,8 +324,8 @@ class Trees:
         return np.where(child == NONE, -1, least), np.where(child == NONE, 1, most)
 
     def line(self, row: int, action: int) -> list[int]:
-        """An action at the root of a tree and, after it, those tried most often, or where the
-        result is proven those that reach it; ends where none has been tried.
+        """An action at the root of a tree, followed by the most visited actions, or those that
+        reach the result if it is proven; it ends at a node without visits.
         """
         tree, line = self.tree, [action]
         node = child_of(tree, row * tree.max_nodes, action)
@@ -347,9 +345,10 @@ class Trees:
 
 
 def play_out(game: Game, state: State, seeds: WordArray) -> IntArray:
-    """What one random game from each position pays its side to move: 1, 0 or -1, (B,) int64.
+    """Result of one random game from each position to its side to move: 1, 0 or -1, (B,) int64.
 
-    Row i's game follows from its seed, (B,) uint64, and is the one of `compiled.position.playout`.
+    Each game depends on its seed, (B,) uint64, alone, and is the one of
+    `compiled.position.playout`.
     """
     values: IntArray = np.zeros(len(state.ply), np.int64)
     starter = state.to_move.copy()

@@ -1,9 +1,9 @@
-"""The exact solution of Wolf and Sheep, both rules: who wins every position, and how soon.
+"""The exact solution of Wolf and Sheep, both rules: the winner of every position, and how soon.
 
 `numbering` gives every position a number, `build` solves a game whose moves lead from number to
-number and keeps the result on disk, and `Tablebase` answers for positions.
+number and stores the result on disk, and `Tablebase` looks positions up.
 """
 
-from boardenvs.tablebase.table import Count, Moves, Tablebase, new_positions, won_positions
+from boardenvs.tablebase.table import Count, SolvedMoves, Tablebase, new_positions, won_positions
 
-__all__ = ["Count", "Moves", "Tablebase", "new_positions", "won_positions"]
+__all__ = ["Count", "SolvedMoves", "Tablebase", "new_positions", "won_positions"]

@@ -1,6 +1,6 @@
-"""The solving of Wolf and Sheep, once for each of its rules; later processes read the result.
+"""Solves Wolf and Sheep, once for each of its rules; later processes read the result.
 
-On disk a solved game is a line of JSON that says what it is, then the numbers themselves.
+On disk a solved game is a line of JSON that describes it, then the numbers themselves.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from boardenvs.tablebase.numbering import CHUNKS, COUNT, numbers, positions
 from boardenvs.utils.cache import cache_folder
 from boardenvs.utils.files import one_process_at_a_time, write_atomically
 
-# To be raised whenever the same rules would give another table.
+# Raise it whenever the same rules would give another table.
 FORMAT = 1
 
 _DTYPE = np.dtype("<i2")
 
-# What is being done, how much of it is done, and of how much.
+# Called with the kind of work, how much of it is done, and the whole amount.
 Report = Callable[[str, int, int], None]
 
 
 def read_or_solve(game: WolfAndSheep, report: Report | None = None) -> IntArray:
     """The codes (see `solve`) of all positions by number, (COUNT,) int16.
 
-    They are read from the cache folder where it has them, else made in seconds and kept there;
-    other processes that need them meanwhile wait.
+    They are read from the cache folder, or else made in seconds and stored there; other processes
+    that need them meanwhile wait.
     """
     path = cache_folder() / f"{game.id}_{game.rules}.tablebase"
-    # What a stored table must be of: the rules, by name and as they are written.
+    # A stored table must be for these rules: by name, and by their source.
     source = inspect.getsource(wolf_and_sheep).encode()
     key = f"{game.id} {game.rules} {hashlib.sha256(source).hexdigest()}"
     codes = read(path, key)
@@ -52,7 +52,7 @@ def read_or_solve(game: WolfAndSheep, report: Report | None = None) -> IntArray:
                 write(path, key, codes)
             except OSError as error:
                 warnings.warn(
-                    f"the tablebase could not be kept ({error}): each process solves it anew; set "
+                    f"the tablebase could not be kept ({error}): each process solves it again; set "
                     "BOARDENVS_CACHE to a folder that can be written to",
                     stacklevel=2,
                 )
@@ -60,7 +60,7 @@ def read_or_solve(game: WolfAndSheep, report: Report | None = None) -> IntArray:
 
 
 def solve_all(game: WolfAndSheep, report: Report | None = None) -> IntArray:
-    """What `read_or_solve` returns, made anew; it takes less than 1 GB of memory."""
+    """Solve the game; it takes less than 1 GB of memory."""
     ends = np.zeros(COUNT, np.int8)
     sources: list[IntArray] = []
     targets: list[IntArray] = []
@@ -76,7 +76,7 @@ def solve_all(game: WolfAndSheep, report: Report | None = None) -> IntArray:
 
 
 def _joined(parts: list[IntArray]) -> IntArray:
-    """The parts as one array; the list is emptied, to free their memory."""
+    """The parts as one array; the list is emptied to free their memory."""
     whole = np.concatenate(parts)
     parts.clear()
     return whole
@@ -85,7 +85,7 @@ def _joined(parts: list[IntArray]) -> IntArray:
 def read(path: Path, key: str) -> IntArray | None:
     """The codes that `write` stored with this key, (N,) int16, read-only.
 
-    None where there is no such file, or it is incomplete, or of another format or game.
+    None if there is no such file, or it is incomplete, or of another format or game.
     """
     try:
         head, _, body = path.read_bytes().partition(b"\n")
@@ -117,13 +117,13 @@ def _head(key: str, body: bytes) -> bytes:
 def solve(
     ends: Int8Array, sources: IntArray, targets: IntArray, report: Report | None = None
 ) -> IntArray:
-    """Who wins each of N positions with perfect play, and in how many plies, (N,) int16.
+    """The winner of each of N positions with perfect play, and the plies to the end, (N,) int16.
 
     Move i leads from position `sources[i]` to `targets[i]`, (E,) each, and passes the turn. `ends`,
-    (N,), is 1 where the game is over and the side to move has won, -1 where it has lost, else 0;
-    no move leaves such a position. The result is d + 1 where the side to move wins in d plies at
-    most, -(d + 1) where it loses in d plies at the earliest, and 0 where neither side can force an
-    end. A winner hurries and a loser delays.
+    (N,), is 1 if the game is over and the side to move has won, -1 if it has lost, else 0; no move
+    leaves a finished game. The result is d + 1 if the side to move wins in at most d plies, -(d +
+    1) if it loses in d plies at the earliest, and 0 if neither side can force an end. Winners hurry
+    and losers delay.
     """
     codes = ends.astype(np.int16)
     waiting = np.flatnonzero(_marks(sources, len(codes)))

@@ -35,7 +35,7 @@ _SUBSETS = [Table([comb(k, size) for k in range(32)]) for size in range(1, SHEEP
 
 
 def numbers(game: Game, state: State) -> IntArray:
-    """The number of each row's position, (B,) int64; PositionError where one has none."""
+    """The number of each row's position, (B,) int64; PositionError for one without a number."""
     found = np.empty(len(state.ply), np.int64)
     fits = np.empty(len(state.ply), np.bool_)
     _NUMBER.batch(state_words(state)[:-1], [found, fits])
@@ -74,7 +74,7 @@ def _flocks() -> WordArray:
 
 
 def _number(own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
-    """The position's number, and the flag 1 where it has one."""
+    """The position's number, and 1 if it is valid, else 0."""
     wolf, sheep = by_role(own, opp, to_move)
     mirrored = spread(nonzero(sheep & ~_DARK))
     wolf = wolf ^ ((wolf ^ flip_files(wolf)) & mirrored)

@@ -22,15 +22,15 @@ from boardenvs.games.wolf_and_sheep import WolfAndSheep
 from boardenvs.tablebase.build import Report, read_or_solve
 from boardenvs.tablebase.numbering import COUNT, numbers
 
-# What has been loaded, by rules: the cap on plies does not change the table.
+# Loaded tables, by rules: the cap on plies does not change them.
 _loaded: dict[str, IntArray] = {}
 
 # More than any distance.
 _FAR = 1 << 14
 
 
-class Moves(NamedTuple):
-    """Every legal action of every row, and what it leads to with perfect play of both sides."""
+class SolvedMoves(NamedTuple):
+    """Every legal action of every row, and its result with perfect play of both sides."""
 
     rows: IntArray  # (N,) ascending: the row of the state
     actions: IntArray  # (N,) ascending within a row
@@ -40,13 +40,13 @@ class Moves(NamedTuple):
 
     @property
     def score(self) -> IntArray:
-        """What orders moves, (N,) int64: more is better; sooner wins, and later losses."""
+        """Order of moves, (N,) int64: more is better; sooner wins, and later losses."""
         score: IntArray = self.value.astype(np.int64) * (_FAR - self.distance)
         return score
 
 
 class Count(NamedTuple):
-    """How many positions a role wins."""
+    """The number of positions that a role wins."""
 
     to_move: str
     winner: str
@@ -56,14 +56,13 @@ class Count(NamedTuple):
 
 
 class Tablebase:
-    """Who wins each position with perfect play, and in how many plies; made by `load`.
+    """The winner of each position with perfect play, and the plies to the end; made by `load`.
 
-    A winner hurries and a loser delays. Under both rules every position is decided: without a cap
-    one side can force the game to end with its win, at most 44 plies later in the classic game and
-    14 in the described one. So with `max_plies` (200 by default) games from the start are decided
-    long before the cap. Near it, a side wins by force if the table's distance is no more than the
-    plies left. Otherwise no side can force the end before the cap, where a game that is not over
-    pays the wolf, since it can move.
+    Winners hurry and losers delay. Under both rules every position is decided: without a cap one
+    side can force its win, at most 44 plies later in the classic game and 14 in the described one.
+    So with `max_plies` (200 by default) games from the start are decided long before the cap. Near
+    it, a side wins by force if the table's distance is no more than the plies left. Otherwise
+    neither side can force an end before the cap, and the wolf, since it can move, gets the reward.
     """
 
     def __init__(self, game: Game, codes: IntArray) -> None:
@@ -77,7 +76,7 @@ class Tablebase:
 
     @classmethod
     def check_game(cls, game: Game) -> None:
-        """ValueError where there is no tablebase of the game."""
+        """Raise ValueError for a game without a tablebase."""
         if not cls.covers(game):
             raise ValueError(
                 f"there is no tablebase of {game.id}: only 'wolf_and_sheep' is solved exactly"
@@ -87,7 +86,7 @@ class Tablebase:
     def load(cls, game: Game, report: Report | None = None) -> Tablebase:
         """The table of the game, from memory or from the cache folder, else solved in seconds.
 
-        `report` is told how the solving proceeds. ValueError for a game without a tablebase.
+        `report` is called as the solving proceeds. ValueError for a game without a tablebase.
         """
         cls.check_game(game)
         assert isinstance(game, WolfAndSheep)
@@ -99,9 +98,9 @@ class Tablebase:
         """The value of each row to the side to move, (B,) int8, and the plies to the end, (B,)
         int16, with perfect play.
 
-        1 is a win and -1 a loss by force. 0 is a position that neither side can bring to an end
-        within the plies that `max_plies` leaves; the cap then pays the wolf. PositionError for
-        positions that no game reaches, see `numbering`.
+        1 is a win and -1 a loss by force; 0 is a position that neither side can end within the
+        plies that `max_plies` leaves: the wolf then wins at the cap. PositionError for positions
+        that no game reaches, see `numbering`.
         """
         codes = self._codes[numbers(self.game, state)]
         value, distance = np.sign(codes).astype(np.int8), np.abs(codes) - np.int16(1)
@@ -112,16 +111,16 @@ class Tablebase:
             value[late], distance[late] = 0, left[late]
         return value, distance
 
-    def moves(self, state: State) -> Moves:
+    def moves(self, state: State) -> SolvedMoves:
         """All legal actions and their values."""
         rows, actions, after = successors(self.game, state)
         value, distance = self.lookup(after)
-        return Moves(rows, actions, after, -value, distance + np.int16(1))
+        return SolvedMoves(rows, actions, after, -value, distance + np.int16(1))
 
     def preserving(self, state: State) -> BoolArray:
         """The legal actions that keep the value of their position, (B, A) bool.
 
-        These are all actions of a position that is lost anyway, however soon they lose.
+        In a lost position these are all actions, however soon they lose.
         """
         moves = self.moves(state)
         best = np.full(len(state.ply), -1, np.int8)
@@ -131,8 +130,8 @@ class Tablebase:
         return mask
 
     def mistakes(self, state: State) -> FloatArray:
-        """The share of each row's legal actions that give its value away, (B,) float; 0 where
-        nothing is legal.
+        """The share of each row's legal actions that give its value away, (B,) float; 0 if nothing
+        is legal.
         """
         legal = np.bitwise_count(state.legal_bits).sum(axis=1)
         kept = np.concatenate([self.preserving(part).sum(axis=1) for part in parts(state)])
@@ -157,9 +156,7 @@ class Tablebase:
 
 
 def won_positions(game: Game, role: int) -> State:
-    """The positions that games from the start can reach and that are won for the role, which is to
-    move.
-    """
+    """The positions that games from the start can reach, and that the role, which is to move, wins."""
     return _won(game)[role]
 
 
@@ -176,13 +173,13 @@ def _won(game: Game) -> list[State]:
             states.append(take(level, (level.to_move == role) & won))
         new = [new_positions(game, successors(game, part)[2], seen) for part in parts(level)]
         level = concat(new)
-        # In the order of their numbers, which does not depend on the parts they were made in.
+        # Sorted by number, so that the order does not depend on the parts.
         level = take(level, np.argsort(numbers(game, level)))
     return [concat(states) for states in found]
 
 
 def new_positions(game: Game, state: State, seen: BoolArray) -> State:
-    """One row of each position that is neither over nor `seen`, (COUNT,); from now on these are."""
+    """One row of each position that is neither over nor `seen` (COUNT,); marks them as seen."""
     state = take(state, ~game.is_over(state))
     keys, first = np.unique(numbers(game, state), return_index=True)
     new = ~seen[keys]

@@ -1,8 +1,7 @@
 """The trained policies that come with the package, one for each game and rules.
 
-They are made by `python -m training.ppo` and `training.gumbel` with settings in `configs/`; what a
-file was made with is in its notes (`trained_policy(game).notes`). Reversi, which has Othello's
-rules, is played by Othello's.
+`python -m training.ppo` and `training.gumbel` made them with settings in `configs/`; the notes of a
+file tell how (`trained_policy(game).notes`). Reversi, which has Othello's rules, uses Othello's.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class TrainedAgent(AgentByGame):
-    """Plays any game that a trained policy came with: see `policy_player`."""
+    """Plays any game for which the package has a trained policy: see `policy_player`."""
 
     sample: bool = False
     shield: bool = True
@@ -38,15 +37,13 @@ class TrainedAgent(AgentByGame):
 
 
 def policy_agent(path: str, sample: bool = False, shield: bool = True) -> Agent:
-    """The player of a policy file; PolicyFileError where there is none that can be read."""
+    """The player of a policy file; PolicyFileError if it cannot be read."""
     return policy_player(load_policy(path), sample, shield)
 
 
 @cache
 def trained_policy(game: Game) -> Policy:
-    """The policy that came with the package for this game, by whatever id, as Reversi is Othello
-    by another name; ValueError where there is none.
-    """
+    """The package's policy for the rules of this game; ValueError if there is none."""
     advice = (
         "python -m training.ppo CONFIG (pip install 'boardenvs[train]') makes one, which "
         "policy:PATH plays"

@@ -1,4 +1,4 @@
-"""What is compiled together with the rules of a game, and so is written in what Python and Numba
+"""Functions compiled together with the rules of a game, and so is written in what Python and Numba
 understand alike: see `boardenvs.kernel.loops`.
 
 - `position` is a move on a position, for all that follows.

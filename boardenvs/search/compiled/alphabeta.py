@@ -75,9 +75,9 @@ from boardenvs.utils.splitmix import GOLDEN, mix
 
 SHALLOWEST = 3  # plies of a search that ProbCut may cut
 
-# Standard deviation of a deep value from that of half the depth, in hundredths of a point, measured
-# on random positions of Othello at depths 4 and 8. With holes it is twice that, and play is no
-# worse with this value.
+# Standard deviation of deep values from values of half the depth, in hundredths of a point,
+# measured on random positions of Othello at depths 4 and 8. With holes it is twice that, and play
+# is no worse with this value.
 DEVIATION = 250
 
 

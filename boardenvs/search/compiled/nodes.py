@@ -1,4 +1,4 @@
-"""What alpha-beta does at a node: its memory, the value of the position, its moves in order."""
+"""Nodes of alpha-beta: working memory, the value of a position, its moves in order."""
 
 from __future__ import annotations
 

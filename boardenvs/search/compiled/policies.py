@@ -1,14 +1,13 @@
-"""How trees select the edges that a simulation follows: the parts that `simulations` takes.
+"""Selection of the edges that a simulation follows: parts of `simulations`.
 
 - UCT, without priors: UCB1 (Kocsis and Szepesvari 2006).
-- PUCT, with priors (Silver et al. 2017). In both, an edge that can be no better than what is proven
-  of another is not selected.
+- PUCT, with priors (Silver et al. 2017). Neither selects an edge that is proven to be no better
+  than another.
 - Gumbel (Danihelka, Guez, Schrittwieser, Silver, ICLR 2022): the root's actions are tried by
   sequential halving, in the order of a score that Gumbel noise makes a draw from the prior; below
-  the root an edge is selected so that visits become the improved policy. An action that has not
-  been tried counts as good as `mixed_value`. A position with a move that wins at once is won by
-  that move, whatever the evaluator says: networks that play well otherwise miss it, and few
-  simulations would not get to it.
+  the root, visits approach the improved policy. An action without visits counts as `mixed_value`.
+  A position with a move that wins at once is won by it, whatever the evaluator says: networks
+  overlook such moves, and few simulations would not find them.
 """
 
 from __future__ import annotations
@@ -33,34 +32,34 @@ from boardenvs.search.compiled.position import PackedPosition, final_margin, is_
 from boardenvs.search.compiled.tree import NONE, Tree, edges_of, most_of, total_value
 from boardenvs.utils.splitmix import mix
 
-# Priors below are raised to it, so that none is lost where all others of a node are bad.
+# Smaller priors are raised to it, so that no action is lost if all others of a node are bad.
 LEAST_PRIOR = 1e-9
 
 
 class Exploration(NamedTuple):
-    """What UCT and PUCT select by."""
+    """Parameters of UCT and PUCT."""
 
-    c: float  # how much exploring weighs
+    c: float  # weight of exploration
     uses_priors: int  # 1: PUCT
 
 
 class Gumbel(NamedTuple):
-    """What Gumbel search selects by, in T trees of games with A actions."""
+    """Parameters of Gumbel search, for T trees of games with A actions."""
 
     c_visit: float
     c_scale: float
     scores: Array  # (T * A,) reals: Gumbel noise and the prior's logarithm, of the root's actions
     schedule: Array  # (M + 1, S) numbers, flat: see `boardenvs.search.gumbel.schedule`
-    considered: int  # M: root actions that are tried, at most
+    considered: int  # M: most root actions that are tried
     winning: Array  # (T,) numbers: the root's edge that wins at once, or NONE
     simulations: int  # S
     num_actions: int  # A
-    weights: Array  # (A,) reals, to work with: of a node's edges
+    weights: Array  # (A,) reals, working memory: weights of a node's edges
 
 
 @inline
 def select_by_bound(node: int, row: int, random: Word, policy: Exploration, tree: Tree) -> int:
-    """By UCT or PUCT. (One part for both, since to compile the search for each takes seconds.)"""
+    """Select by UCT or PUCT. (One function for both saves seconds of compilation.)"""
     if policy.uses_priors == 1:
         return select_by_puct(node, policy.c, tree)
     return select_by_ucb(node, policy.c, random, tree)
@@ -68,7 +67,7 @@ def select_by_bound(node: int, row: int, random: Word, policy: Exploration, tree
 
 @inline
 def select_by_ucb(node: int, c: float, random: Word, tree: Tree) -> int:
-    """An edge never tried, by chance, or the one of the highest UCB1."""
+    """A random edge without visits, or the edge with the highest UCB1."""
     visits, totals, edges = tree.edge_visits, tree.edge_total, edges_of(node, tree)
     untried = 0
     for edge in edges:
@@ -92,7 +91,7 @@ def select_by_ucb(node: int, c: float, random: Word, tree: Tree) -> int:
 
 @inline
 def select_by_puct(node: int, c: float, tree: Tree) -> int:
-    """The edge of the highest PUCT; one never tried counts as good as those tried, on average."""
+    """The edge with the highest PUCT; one without visits has the mean value of the others."""
     visits, totals, priors = tree.edge_visits, tree.edge_total, tree.edge_prior
     tries = number(tree.visits[node])
     average = total_value(node, tree) / tries if tries > 0 else 0.0
@@ -108,7 +107,7 @@ def select_by_puct(node: int, c: float, tree: Tree) -> int:
 
 @inline
 def is_settled(edge: int, node: int, tree: Tree) -> bool:
-    """Whether an edge of the node cannot better what is proven there."""
+    """Whether an edge of the node is proven to be no better than another."""
     child = number(tree.edge_child[edge])
     settled: bool = child != NONE and most_of(child, node, tree) <= tree.lower[node]
     return settled
@@ -118,12 +117,12 @@ def is_settled(edge: int, node: int, tree: Tree) -> bool:
 def look_for_no_win(
     node: int, row: int, position: PackedPosition, policy: Exploration, tree: Tree
 ) -> None:
-    """UCT and PUCT find wins by simulations."""
+    """Do nothing: UCT and PUCT find wins by simulations."""
 
 
 def select_by_gumbel(node: int, row: int, random: Word, policy: Gumbel, tree: Tree) -> int:
-    """At the root by sequential halving: the best of the edges that have been tried so often. Below
-    it the edge whose share of the visits lies furthest below its share of the improved policy.
+    """At the root by sequential halving: the best edge with the scheduled number of visits. Below
+    it, the edge whose share of visits is furthest below its probability in the improved policy.
     """
     tries = number(tree.visits[node])
     if node == row * tree.max_nodes:
@@ -147,9 +146,7 @@ def add_no_guesses(
 
 
 def look_for_win(node: int, row: int, position: PackedPosition, policy: Gumbel, tree: Tree) -> None:
-    """Where one of the node's edges ends the game with a win, that is proven, and the edge has all
-    of the prior.
-    """
+    """Mark a node with a move that wins at once as won, and give its edge all of the prior."""
     edges = edges_of(node, tree)
     for edge in edges:
         action = word(tree.edge_action[edge])
@@ -170,8 +167,8 @@ def look_for_win(node: int, row: int, position: PackedPosition, policy: Gumbel, 
 
 
 def best_score(row: int, tries: int, policy: Gumbel, tree: Tree) -> int:
-    """The root's edge, of those tried so often, of the highest score and transformed value; first
-    of all the one that wins at once.
+    """The root's edge with this number of visits and the highest score plus transformed value; an
+    edge that wins at once comes first.
     """
     root = row * tree.max_nodes
     untried = mixed_value(root, tree)
@@ -189,8 +186,8 @@ def best_score(row: int, tries: int, policy: Gumbel, tree: Tree) -> int:
 
 
 def improve(node: int, policy: Gumbel, tree: Tree) -> float:
-    """The improved policy, softmax(log prior + transformed value): writes the weights of the node's
-    edges and returns their sum.
+    """Write the weights of the improved policy, softmax(log prior + transformed value), for the
+    node's edges; return their sum.
     """
     edges, untried = edges_of(node, tree), mixed_value(node, tree)
     scale = value_scale(node, policy, tree)
@@ -211,19 +208,19 @@ def improve(node: int, policy: Gumbel, tree: Tree) -> float:
 
 @inline
 def mean_value(edge: int, untried: float, tree: Tree) -> float:
-    """The mean of the values that simulations brought back, or else `untried`."""
+    """Mean value of the simulations through an edge, or `untried` if there are none."""
     visits = tree.edge_visits[edge]
     mean: float = tree.edge_total[edge] / visits if visits > 0 else untried
     return mean
 
 
 def value_scale(node: int, policy: Gumbel, tree: Tree) -> float:
-    """What values are multiplied by to be added to logits: more, the more often one was tried."""
+    """The factor of values that are added to logits; it grows with visits."""
     return (policy.c_visit + most_visits(node, tree)) * policy.c_scale
 
 
 def most_visits(node: int, tree: Tree) -> int:
-    """Of the edges of a node."""
+    """The most visits of an edge of the node."""
     most = 0
     for edge in edges_of(node, tree):
         most = max(most, number(tree.edge_visits[edge]))
@@ -231,8 +228,8 @@ def most_visits(node: int, tree: Tree) -> int:
 
 
 def mixed_value(node: int, tree: Tree) -> float:
-    """The node's value: the evaluator's, and by the prior the values of the edges tried, which
-    weigh as much as they were tried.
+    """Value of a node: the evaluator's value, mixed with the values of visited edges, weighed by
+    prior and by the number of visits.
     """
     tries, probability, total = 0, 0.0, 0.0
     for edge in edges_of(node, tree):
@@ -254,7 +251,7 @@ def read_gumbel_roots(
 ) -> None:
     """Write each root's action, (T,), improved policy, (T * A,) of zeros before, and value, (T,).
 
-    The action is, of those tried most often, the one of the highest score and value.
+    The action is the most visited one; among equals the highest score plus value decides.
     """
     for row in range(len(tree.nodes_used)):
         root = row * tree.max_nodes

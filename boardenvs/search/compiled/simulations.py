@@ -1,9 +1,9 @@
-"""Monte Carlo tree search: one loop over simulations, whatever the policy selects edges by.
+"""Monte Carlo tree search: one loop over simulations, for every policy that selects edges.
 
-Judging several positions at once takes little longer than judging one. So a tree is asked for the
-leaf that it needs and for guesses, which it is likely to need next: the search goes on as if each
-leaf were worth what the edges to it are worth on average, and then takes all of that back. Whatever
-was guessed, a tree is the same but for what has been judged already.
+Evaluating several positions at once takes little longer than evaluating one. So a tree gives the
+leaf that it needs, and guesses: leaves that it probably needs next. To find them the search goes on
+as if each leaf had the mean value of its path (a virtual value), and then undoes that. Guesses do
+not change the tree, except that some leaves are evaluated early.
 """
 
 from __future__ import annotations
@@ -25,37 +25,37 @@ from boardenvs.search.compiled.tree import (
 )
 from boardenvs.utils.splitmix import GOLDEN, mix
 
-WALKS_A_LEAF = 2  # that guesses are made by: some end where another does
-PASSED = 2  # in place of 1 in `Tree.is_judged`: while guesses are made one has passed
+WALKS_A_LEAF = 2  # for guesses: some walks end at the same leaf
+PASSED = 2  # in place of 1 in `Tree.is_judged`: a walk for guesses has passed here
 
 
 class TreeLimits(NamedTuple):
-    """How far trees are searched, and how many leaves are judged at a time."""
+    """When to end the search, and how many leaves to evaluate at a time."""
 
     targets: Array  # (T,) numbers: the root's visits at which a tree is done
-    leaves: int  # of a tree that are judged together, at most: one that it needs, and guesses
-    until_proven: int  # 1: a tree is done where its root's result is proven
+    leaves: int  # most leaves of a tree evaluated together: one that it needs, and guesses
+    until_proven: int  # 1: a tree is done once its root's result is proven
 
 
 class Leaves(NamedTuple):
-    """Room for L leaves of T trees that are judged together. Those of a tree are side by side: the
-    one that it needs, and then guesses.
+    """Room for L leaves of T trees, evaluated together. The leaves of a tree lie side by side:
+    first the one that it needs, then guesses.
     """
 
     node: Array  # (L,) numbers
-    path: Array  # (T * N,) numbers: of each tree, the edges from the root to the leaf it needs
+    path: Array  # (T * N,) numbers: for each tree, the edges from the root to the leaf it needs
     length: Array  # (T,) numbers: of the path
 
 
 class Steps(NamedTuple):
-    """Room for the steps of walks of a tree, one walk after the other, and what they change."""
+    """Room for the steps of a tree's walks, one walk after the other, and the values to restore."""
 
     edge: Array  # (S,) numbers
-    node: Array  # (S,) numbers: that the edge belongs to
-    total: Array  # (S,) reals: the edge's before
+    node: Array  # (S,) numbers: where the edge begins
+    total: Array  # (S,) reals: the edge's total before the step
 
 
-# ---- what a policy gives, see `policies` ---------------------------------------------------------
+# ---- defined by a policy, see `policies` ---------------------------------------------------------
 
 
 def select_edge(node: int, row: int, random: Word, policy: Any, tree: Tree) -> int:
@@ -64,7 +64,7 @@ def select_edge(node: int, row: int, random: Word, policy: Any, tree: Tree) -> i
 
 
 def look(node: int, row: int, position: PackedPosition, policy: Any, tree: Tree) -> None:
-    """What is to be seen, and proven, of a node that has just been given its edges and priors."""
+    """Inspect a node that has just got its edges and priors, for example for a win at once."""
     raise NotImplementedError
 
 
@@ -73,7 +73,7 @@ def look(node: int, row: int, position: PackedPosition, policy: Any, tree: Tree)
 
 @inline
 def is_done(row: int, limits: TreeLimits, tree: Tree) -> bool:
-    """Whether a tree has as many visits as it is to have, or its root's result is proven."""
+    """Whether a tree has its target number of visits, or its root's result is proven."""
     root = row * tree.max_nodes
     proven = limits.until_proven == 1 and tree.lower[root] == tree.upper[root]
     done: bool = proven or tree.visits[root] >= limits.targets[row]
@@ -90,11 +90,9 @@ def next_seed(row: int, tree: Tree) -> Word:
 
 @inline
 def walk(row: int, seed: Word, policy: Any, tree: Tree, path: Array) -> tuple[int, int]:
-    """Go from the root to a node that no walk has gone on from, made new where an edge leads
-    nowhere.
+    """Walk from the root to a leaf, added if needed; return it and the length of the path.
 
-    Writes the edges walked to `path` and counts a visit on each. Returns the node and the length of
-    the path.
+    Writes the edges of the walk to `path` and counts a visit on each.
     """
     node, length = row * tree.max_nodes, 0
     while tree.first_edge[node] != NONE and tree.is_judged[node] != 1:
@@ -111,7 +109,7 @@ def walk(row: int, seed: Word, policy: Any, tree: Tree, path: Array) -> tuple[in
 def simulate(
     first: int, last: int, policy: Any, limits: TreeLimits, tree: Tree, path: Array
 ) -> None:
-    """Search each tree from `first` to before `last` leaf by leaf, judged by random games."""
+    """Search each tree from `first` up to `last` leaf by leaf, evaluated by random games."""
     for row in range(first, last):
         while not is_done(row, limits, tree):
             seed = next_seed(row, tree)
@@ -127,9 +125,9 @@ def simulate(
 
 @entry
 def select_leaves(policy: Any, limits: TreeLimits, tree: Tree, leaves: Leaves, steps: Steps) -> int:
-    """Select the leaves that are to be judged; returns how many.
+    """Select the leaves to evaluate; return how many.
 
-    Before, each tree makes the visits for which nothing has to be judged.
+    Before that each tree makes the visits that need no evaluation.
     """
     count = 0
     for row in range(len(tree.nodes_used)):
@@ -157,10 +155,10 @@ def select_leaves(policy: Any, limits: TreeLimits, tree: Tree, leaves: Leaves, s
 def expand_and_backup(
     leaves: Leaves, policy: Any, values: Array, probabilities: Array, tree: Tree
 ) -> None:
-    """Give the first leaves, one for each of the values, their edges, and the values of those that
-    trees need to the paths; those of guesses are kept.
+    """Expand the leaves that were evaluated, and add the values of needed leaves to their paths;
+    values of guesses are stored.
 
-    `probabilities` has a row for each of them, if priors are used.
+    `values` has one value for each leaf, `probabilities` one row, if priors are used.
     """
     count, before = len(values), NONE
     for leaf in range(count):
@@ -186,8 +184,8 @@ def expand_and_backup(
 def add_guesses(
     row: int, count: int, policy: Any, limits: TreeLimits, tree: Tree, leaves: Leaves, steps: Steps
 ) -> int:
-    """The leaves that the tree is likely to need next, if there is room beside those that it will
-    need; returns how many leaves there are.
+    """Add the leaves that the tree probably needs next, if it has room for them beside the leaves
+    that it will need; return the number of leaves.
     """
     needed, root = number(leaves.length[row]), row * tree.max_nodes
     for k in range(needed):
@@ -223,7 +221,7 @@ def add_guesses(
 
 @inline
 def remember(start: int, end: int, root: int, tree: Tree, steps: Steps) -> None:
-    """Write down what `take_back` needs of a walk."""
+    """Store what `take_back` needs of a walk."""
     node = root
     for k in range(start, end):
         edge = number(steps.edge[k])
@@ -233,8 +231,8 @@ def remember(start: int, end: int, root: int, tree: Tree, steps: Steps) -> None:
 
 @inline
 def expect(start: int, end: int, tree: Tree, steps: Steps) -> None:
-    """Give the edges of a walk, whose visit is counted already, the value that is expected: the
-    mean of those before, or else of the node's other edges.
+    """Add a virtual value to each edge of a walk, whose visits are counted already: its mean so
+    far, or the mean of the node's other edges.
     """
     for k in range(start, end):
         edge, node = number(steps.edge[k]), number(steps.node[k])
@@ -247,8 +245,8 @@ def expect(start: int, end: int, tree: Tree, steps: Steps) -> None:
 
 @inline
 def take_back(needed: int, end: int, tree: Tree, steps: Steps) -> None:
-    """Undo what was expected of all walks, and what was counted of those after the first, whose
-    steps are the `needed` ones.
+    """Remove the virtual values of all walks, and the visits of walks after the first, which has
+    `needed` steps.
     """
     for k in range(end - 1, -1, -1):
         edge = number(steps.edge[k])

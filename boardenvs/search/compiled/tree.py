@@ -1,9 +1,8 @@
 """The trees of Monte Carlo tree search.
 
-A node is a position; its edges are its legal actions. The trees of a batch lie side by side, with
-room for as many nodes and edges each, so that a number is that of a node or edge in all of them.
-What ends of games prove is kept as bounds on the results (score-bounded search, Cazenave and
-Saffidine 2010).
+A node is a position; its edges are its legal actions. The trees of a batch lie side by side in
+flat arrays with equal room for each, so that one number identifies a node or an edge of the batch.
+Ends of games give bounds on the results (score-bounded search, Cazenave and Saffidine 2010).
 """
 
 from __future__ import annotations
@@ -41,21 +40,21 @@ class Tree(NamedTuple):
     """T trees of N nodes and E edges at most, in flat arrays."""
 
     positions: Array  # (T * N * position_size,) words
-    first_edge: Array  # (T * N,) numbers: NONE until the node is expanded
-    edges: Array  # (T * N,) numbers: how many follow from the first one on
-    visits: Array  # (T * N,) numbers: selections that went on from the node
-    is_judged: Array  # (T * N,) numbers: 1 where the evaluator has been asked and no visit came yet
-    lower: Array  # (T * N,) numbers: the least that is proven of the result there, to the side to
-    upper: Array  # (T * N,) numbers: ... move, and the most; -1 a loss, 0 a draw, 1 a win
-    value: Array  # (T * N,) reals: what the evaluator said, to the side to move
+    first_edge: Array  # (T * N,) numbers: NONE before the node is expanded
+    edges: Array  # (T * N,) numbers: their count
+    visits: Array  # (T * N,) numbers: selections of an edge of the node
+    is_judged: Array  # (T * N,) numbers: 1 if evaluated as a guess, and not visited yet
+    lower: Array  # (T * N,) numbers: proven bounds of the result to the side to move:
+    upper: Array  # ... -1 a loss, 0 a draw, 1 a win
+    value: Array  # (T * N,) reals: by the evaluator, to the side to move
     edge_action: Array  # (T * E,) numbers
     edge_child: Array  # (T * E,) numbers: the node, or NONE
     edge_visits: Array  # (T * E,) numbers
     edge_total: Array  # (T * E,) reals: the sum of values to the side that moves along the edge
-    edge_prior: Array  # (T * E,) reals: the evaluator's probability; never read without one
+    edge_prior: Array  # (T * E,) reals: the evaluator's probability, if there is one
     nodes_used: Array  # (T,) numbers
     edges_used: Array  # (T,) numbers
-    max_edges: Array  # (T,) numbers: at most E; what rows may have does not depend on other rows
+    max_edges: Array  # (T,) numbers: at most E, independent of other trees
     seeds: Array  # (T,) words
     max_nodes: int  # N
     edge_stride: int  # E
@@ -64,8 +63,8 @@ class Tree(NamedTuple):
 
 @entry
 def add_roots(positions: Array, edges_below: int, expanded: bool, tree: Tree) -> None:
-    """Begin each tree with its root, and with room for its edges and `edges_below` more; give the
-    roots their edges where they are to be `expanded`.
+    """Start each tree with its root, and room for the root's edges and `edges_below` more; if
+    `expanded`, give the roots their edges.
     """
     for row in range(len(tree.nodes_used)):
         root = load_position(positions, row * tree.position_size)
@@ -90,7 +89,7 @@ def position_of(node: int, tree: Tree) -> PackedPosition:
 
 @inline
 def add_node(position: PackedPosition, row: int, tree: Tree) -> int:
-    """A new node of this tree, without edges; where the game ends there its result is known."""
+    """Add a node without edges to a tree; the result of a finished game is known."""
     node = row * tree.max_nodes + number(tree.nodes_used[row])
     tree.nodes_used[row] += 1
     save_position(tree.positions, node * tree.position_size, position)
@@ -106,7 +105,7 @@ def add_node(position: PackedPosition, row: int, tree: Tree) -> int:
 
 @inline
 def follow(edge: int, node: int, row: int, tree: Tree) -> int:
-    """The node that an edge of the node leads to, made new where it leads nowhere."""
+    """The node at the end of an edge, added if there is none yet."""
     child = number(tree.edge_child[edge])
     if child == NONE:
         child = add_node(play(position_of(node, tree), word(tree.edge_action[edge])), row, tree)
@@ -116,7 +115,7 @@ def follow(edge: int, node: int, row: int, tree: Tree) -> int:
 
 @inline
 def expand(node: int, position: PackedPosition, row: int, tree: Tree) -> bool:
-    """Give a node its edges; False, and none, where the tree has no room left for them."""
+    """Give a node its edges; return False, and give none, if the tree has no room left."""
     first = row * tree.edge_stride + number(tree.edges_used[row])
     end = row * tree.edge_stride + number(tree.max_edges[row])
     edge = first
@@ -138,14 +137,14 @@ def expand(node: int, position: PackedPosition, row: int, tree: Tree) -> bool:
 
 
 def set_priors(node: int, probabilities: Array, start: int, tree: Tree) -> None:
-    """Give a node's edges the probabilities[start + action]."""
+    """Set the priors of a node's edges to probabilities[start + action]."""
     for edge in edges_of(node, tree):
         tree.edge_prior[edge] = probabilities[start + tree.edge_action[edge]]
 
 
 @inline
 def total_value(node: int, tree: Tree) -> float:
-    """The sum of the values of all edges of a node."""
+    """Sum of the values of all edges of a node."""
     total = 0.0
     for edge in edges_of(node, tree):
         total += tree.edge_total[edge]
@@ -154,13 +153,13 @@ def total_value(node: int, tree: Tree) -> float:
 
 @inline
 def node_on_path(k: int, row: int, path: Array, tree: Tree) -> int:
-    """The node that the path's edge k belongs to."""
+    """The node from which the path's edge k leads."""
     return row * tree.max_nodes if k == 0 else number(tree.edge_child[path[k - 1]])
 
 
 @inline
 def sign_at(child: int, node: int, tree: Tree) -> int:
-    """`sign_of` the ply from a node to one that follows it."""
+    """`sign_of` the ply from a node to its child."""
     if alternates():
         return -1
     size, positions = tree.position_size, tree.positions
@@ -169,21 +168,21 @@ def sign_at(child: int, node: int, tree: Tree) -> int:
 
 @inline
 def least_of(child: int, node: int, tree: Tree) -> int:
-    """The least that is proven of the result at a child, to the side to move at its node."""
+    """Proven lower bound of the result at a child, to the side to move at its node."""
     same = sign_at(child, node, tree) > 0
     return number(tree.lower[child]) if same else -number(tree.upper[child])
 
 
 @inline
 def most_of(child: int, node: int, tree: Tree) -> int:
-    """The most, likewise."""
+    """Proven upper bound of the result at a child, to the side to move at its node."""
     same = sign_at(child, node, tree) > 0
     return number(tree.upper[child]) if same else -number(tree.lower[child])
 
 
 @inline
 def backup(row: int, path: Array, length: int, value: float, tree: Tree) -> None:
-    """Add the value, to the side to move at the path's end, to each edge's mover's total."""
+    """Add the value, for the side to move at the path's end, to the totals of its edges."""
     for k in range(length - 1, -1, -1):
         child = number(tree.edge_child[path[k]])
         value *= sign_at(child, node_on_path(k, row, path, tree), tree)
@@ -191,7 +190,7 @@ def backup(row: int, path: Array, length: int, value: float, tree: Tree) -> None
 
 
 def prove(row: int, path: Array, length: int, tree: Tree) -> None:
-    """Take what is proven of the node at the path's end up to the root."""
+    """Update the bounds on the path from its end to the root."""
     for k in range(length - 1, -1, -1):
         node = node_on_path(k, row, path, tree)
         lower, upper = number(tree.lower[node]), -1
@@ -210,11 +209,10 @@ def prove(row: int, path: Array, length: int, tree: Tree) -> None:
 
 @entry
 def copy_subtree(node: int, source: Tree, row: int, target: Tree, origins: Array) -> None:
-    """Begin a tree with all that lies below a node of another, which becomes its root.
+    """Start a tree with a copy of the subtree below a node of another tree.
 
-    Nodes that were judged and not visited stay behind. The tree must have room for the others; a
-    node whose edges find none has none. `origins` is to work in: as many numbers as the tree may
-    have nodes.
+    Guesses that were not visited are left out. The tree must have room for the other nodes; a node
+    whose edges do not fit has none. `origins` is working memory, one number a node.
     """
     origins[0] = node
     target.nodes_used[row], target.edges_used[row] = 1, 0

@@ -1,10 +1,10 @@
-"""A position judged by tables of weights, over tuples of squares and over the game's features.
+"""Value of a position by tables of weights, over tuples of squares and over the game's features.
 
-Each tuple reads its squares as digits, 0 where empty, else by the kind of what is there (in most
-games 1 for own, 2 for opposing pieces), and so is a number, by which its table is indexed (n-tuple
-networks, Lucas 2007; the patterns of Buro's Logistello). Search judges many positions that are
-alike. So the numbers of one of them are kept, and those of another are made of them, square by
-square where the two are different, four numbers in a word at once.
+Each tuple reads its squares as digits, 0 for an empty square, else the kind of its piece (in most
+games 1 for own, 2 for opposing pieces): a number that indexes its table (n-tuple networks, Lucas
+2007; the patterns of Buro's Logistello). Search judges many similar positions. So the numbers of
+one position are stored, and numbers of others are computed from them, changed square by square,
+four numbers in a word at once.
 """
 
 from __future__ import annotations
@@ -40,38 +40,37 @@ from boardenvs.kernel.loops import (
 class TupleTables(NamedTuple):
     """Tuples of squares, features, and their weights; see `boardenvs.search.evaluation`.
 
-    Few arrays, since each takes the time to pass seven words. `words` has, one after the other,
-    what each square adds to the numbers of the tuples where its digit changes from one to another,
-    (squares, digits, digits, width); where the table of each tuple begins in a row of the weights,
-    (width, 4); where the row begins for so many pieces on the board, (squares + 1,); where the
-    table of each feature begins in a row; for each side to move the position that others are
-    compared with, its words and its numbers, (2, words + width); and room for the numbers of
-    another, (width,). A row of the weights begins with what the game's heuristic counts for, in
-    256ths.
+    They are few arrays, since passing each costs the time of seven words. `words` has, one after
+    the other: the change of the tuples' numbers when a square's digit changes from one to another,
+    (squares, digits, digits, width); the start of each tuple's table in a row of the weights,
+    (width, 4); the start of the row for each number of pieces on the board, (squares + 1,); the
+    start of each feature's table in a row; for each side to move the stored position, its words and
+    its numbers, (2, words + width); and room for the numbers of another one, (width,). A row of the
+    weights begins with the share of the game's heuristic, in 256ths.
     """
 
     words: Array
     weights: Array  # (stages * row,) numbers of 16 bits
-    width: int  # words for the numbers of all tuples; 0: there are none
-    featured: int  # 1: the game's features are weighed; 0: they are not
+    width: int  # words for the numbers of all tuples; 0: no tuples
+    featured: int  # 1: with the game's features; 0: without
 
 
 @inline
 def offsets_of(tables: TupleTables) -> Word:
-    """Where in the words the tables' offsets begin."""
+    """Start of the tables' offsets in the words."""
     return square_count() * digit_count() * digit_count() * word(tables.width)
 
 
 @inline
 def kept_position(to_move: Word, tables: TupleTables) -> Word:
-    """Where in the words the position begins that those of this side to move are compared with."""
+    """Start of the stored position of this side to move in the words."""
     width = word(tables.width)
     starts = word(4) * width + square_count() + ONE + word(feature_count())
     return offsets_of(tables) + starts + to_move * (width + word(word_count()))
 
 
 def keep_position(position: tuple[Word, ...], to_move: Word, tables: TupleTables) -> None:
-    """Compare with this position from now on: those that are judged next are like it."""
+    """Store this position, to which the next ones are similar."""
     if tables.width > 0:
         kept = kept_position(to_move, tables)
         numbers = kept + word(word_count())
@@ -80,7 +79,7 @@ def keep_position(position: tuple[Word, ...], to_move: Word, tables: TupleTables
 
 
 def forget_positions(tables: TupleTables) -> None:
-    """Compare with the empty board: an interrupted search may have left what is of no position."""
+    """Store the empty board: an interrupted search may have left an invalid position."""
     if tables.width > 0:
         for k in range(kept_position(word(0), tables), kept_position(word(2), tables)):
             tables.words[k] = word(0)
@@ -94,8 +93,8 @@ def change_numbers(
     before: tuple[Word, ...],
     tables: TupleTables,
 ) -> Word:
-    """Make the numbers at `source`, which are those of the position before, those of another, at
-    `target`; or leave them where they are, if they are the same. Returns where.
+    """Compute the numbers of a position from the numbers at `source`, of the position before, and
+    write them to `target`; return their place, `source` if nothing changed.
     """
     width = word(tables.width)
     squares = changed(*position, *before)
@@ -112,7 +111,7 @@ def change_numbers(
 
 
 def tuple_value(position: tuple[Word, ...], to_move: Word, ply: Word, tables: TupleTables) -> int:
-    """The value of the position of these words to the side to move."""
+    """Value of the position to the side to move."""
     words, weights, width = tables.words, tables.weights, word(tables.width)
     offsets, kept = offsets_of(tables), kept_position(to_move, tables)
     row = words[offsets + word(4) * width + pieces(*position)[0]]
