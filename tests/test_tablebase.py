@@ -166,7 +166,6 @@ def test_it_is_solved_once_for_all_processes_and_caps(
     for _ in range(2):
         check(CLASSIC)
     assert solved == ["classic", "described", "classic", "classic"]
-    assert {path.suffix for path in cache_folder().iterdir()} == {".tablebase"}
 
 
 def test_a_torn_file_is_not_trusted(solved: list[str]) -> None:

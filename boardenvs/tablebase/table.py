@@ -156,7 +156,7 @@ class Tablebase:
 
 
 def won_positions(game: Game, role: int) -> State:
-    """The positions that games from the start can reach, and that the role, which is to move, wins."""
+    """The positions, reachable from the start, that the role, which is to move, wins."""
     return _won(game)[role]
 
 
