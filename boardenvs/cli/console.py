@@ -1,4 +1,4 @@
-"""What commands share: where they print, JSON, and how they show progress.
+"""Output of commands: consoles, JSON and progress.
 
 rich is imported when it prints, so that help is quick.
 """
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def make_console(*, errors: bool = False) -> Console:
-    """Standard output, or standard error; a file or pipe has no width to adapt to and gets 120
-    columns.
+    """Return a console for standard output or standard error.
 
-    Texts are printed as they are: names of files and players may look like rich's markup.
+    Files and pipes have 120 columns. Texts are printed as they are: names may look like rich's
+    markup.
     """
     from rich.console import Console
 
@@ -32,10 +32,9 @@ def make_console(*, errors: bool = False) -> Console:
 
 
 def make_progress(console: Console | None = None) -> Progress:
-    """A bar that counts, tells the time passed and left, and goes away when it is done, by default
-    on standard error.
+    """Return a progress bar with the time passed and left, by default on standard error.
 
-    It moves where nothing is to be counted yet, too. Files and pipes get nothing of it.
+    It is removed at the end, and files and pipes do not get it.
     """
     from rich.progress import (
         BarColumn,
@@ -64,8 +63,9 @@ def make_progress(console: Console | None = None) -> Progress:
 
 @contextmanager
 def counting(name: str) -> Iterator[Callable[..., None]]:
-    """A bar of `make_progress`, and what moves it: called with how many of how many are done, and
-    with another name where it has one.
+    """Show a progress bar, and yield the function that moves it.
+
+    The function takes how many are done, the total, and optionally a new name.
     """
     with make_progress() as progress:
         task = progress.add_task(name, total=None)
@@ -77,12 +77,12 @@ def counting(name: str) -> Iterator[Callable[..., None]]:
 
 
 def print_report(console: Console, counted: Mapping[str, float]) -> None:
-    """What a player counted, such as its illegal replies; nothing where it counted nothing."""
+    """Print what a player counted, such as its illegal replies, if it counted anything."""
     said = [f"{name.replace('_', ' ')} {value:,}" for name, value in counted.items() if value]
     if said:
         console.print(f"the player counted: {', '.join(said)}", soft_wrap=True)
 
 
 def print_json(content: Any) -> None:
-    """To standard output."""
+    """Print as JSON to standard output."""
     typer.echo(json.dumps(content, indent=1))

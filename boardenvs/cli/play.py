@@ -86,7 +86,9 @@ class PlayCommand:
                 console.print(f"the game is in {store.path}")
 
     def _players(self, game: Game, sides: tuple[str, str]) -> tuple[str, str]:
-        """Who plays by role, `human` or the text of an agent; ValueError where that cannot play."""
+        """Return the players by role, "human" or the text of an agent; ValueError if it cannot
+        play.
+        """
         from boardenvs.play import HUMAN, default_opponent
 
         role = sides[0] if self.role is None else self.role
@@ -100,7 +102,7 @@ class PlayCommand:
         return first, second
 
     def _session(self, game: Game, players: tuple[str, str], store: GameStore) -> GameSession:
-        """The game to play."""
+        """Return the new game, or the one to go on with."""
         from boardenvs.play import GameSession
 
         if not self.resume:

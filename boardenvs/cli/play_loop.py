@@ -27,7 +27,7 @@ _agent = lru_cache(maxsize=4)(agent_for)
 
 @dataclass
 class TerminalGame:
-    """A game of those who type."""
+    """A game that people play by typing."""
 
     session: GameSession
     _store: GameStore
@@ -37,7 +37,7 @@ class TerminalGame:
     _ended: bool = False
 
     def __post_init__(self) -> None:
-        # What each word does with the rest of its line; what is said of it there is its help.
+        # The docstring of each is its help.
         self._commands = {
             "hint": self._hint,
             "undo": self._undo,
@@ -90,7 +90,7 @@ class TerminalGame:
         self._show()
 
     def _ask(self, prompt: str) -> None:
-        """One line of input."""
+        """Read and run one line of input."""
         try:
             text = input(f"{prompt}> ").strip()
         except EOFError:
@@ -111,7 +111,7 @@ class TerminalGame:
     # ---- commands ------------------------------------------------------------------------------
 
     def _hint(self, _: str) -> None:
-        """What the agent would play, and what it expects."""
+        """Show the move that the agent would play, and the best line."""
         game, position = self.session.game, self.session.position
         if self.session.is_over:
             raise ValueError("the game is over: there is no move to look for")
@@ -179,7 +179,7 @@ class TerminalGame:
     # ---- output --------------------------------------------------------------------------------
 
     def _show(self) -> None:
-        """The board, the pieces counted, and the legal moves or the result."""
+        """Print the board, the number of pieces, and the legal moves or the result."""
         session, say = self.session, self._console.print
         legal = not session.is_over and session.position.to_move in self._humans
         last = session.actions[-1] if session.actions else None

@@ -1,4 +1,4 @@
-"""What serves others until they end it: `boardenvs engine`, `boardenvs mcp` and `boardenvs web`."""
+"""Servers: `boardenvs engine`, `boardenvs mcp` and `boardenvs web`."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from boardenvs.records.record import Record, replay
 
 
 class Replayed(NamedTuple):
-    """How far B games could be replayed: up to their end or their first illegal action."""
+    """The B games as far as they could be replayed."""
 
     final: State  # (B,) rows
     actions: list[tuple[int, ...]]  # what was played, passes that were put in included
@@ -26,9 +26,9 @@ class Replayed(NamedTuple):
 def play(
     game: Game, starts: State, given: Sequence[Sequence[int]], *, insert_passes: bool = False
 ) -> Replayed:
-    """Play the given actions of each game up to its end or to the first that is not legal.
+    """Play the given actions of each game up to its end or to the first illegal action.
 
-    `insert_passes` plays a noop wherever it is legal before the given action.
+    insert_passes: play a noop before a given action if a noop is legal.
     """
     lengths = np.array([len(actions) for actions in given], np.int64)
     flat = np.fromiter(itertools.chain.from_iterable(given), np.int64, int(lengths.sum()))
@@ -58,7 +58,7 @@ Ending: TypeAlias = Literal["finished", "truncated", "cut off", "illegal"]
 
 
 class Verdict(NamedTuple):
-    """What the rules say about a record."""
+    """The result of checking a record by the rules."""
 
     ending: Ending
     goal: tuple[float, float] | None  # by role, of a game that is over
@@ -66,10 +66,11 @@ class Verdict(NamedTuple):
 
 
 def check(records: Sequence[Record]) -> list[Verdict]:
-    """Whether each record keeps to the rules, all games of a kind in one batch.
+    """Check each record by the rules, all games of a kind in one batch.
 
-    "finished" is over by the rules, "truncated" by the cap on plies, "cut off" not over, "illegal"
-    has an action that is not legal. An error is that action, or a goal that the end does not give.
+    Endings: "finished" by the rules, "truncated" by the cap on plies, "cut off" before the end, and
+    "illegal" with an action that is not legal. An error is that action, or a goal that differs from
+    the rules'.
     """
     verdicts: dict[int, Verdict] = {}
     for game, rows in group_by_game(records).items():
@@ -89,7 +90,7 @@ def check(records: Sequence[Record]) -> list[Verdict]:
 
 
 def group_by_game(records: Iterable[Record]) -> dict[Game, list[int]]:
-    """The places of the records of each game."""
+    """Return the indices of the records of each game."""
     groups: dict[Game, list[int]] = {}
     for place, record in enumerate(records):
         groups.setdefault(record.game, []).append(place)
@@ -97,7 +98,7 @@ def group_by_game(records: Iterable[Record]) -> dict[Game, list[int]]:
 
 
 def starts_of(game: Game, starts: Sequence[Position | None]) -> State:
-    """These positions as a batch, None being the game's own start."""
+    """Return a batch of these positions; None is the game's own start."""
     own = game.start()
     return stack([start or own for start in starts])
 

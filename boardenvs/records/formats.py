@@ -1,4 +1,4 @@
-"""The formats of records by name: which a file is in, and reading and writing it."""
+"""The formats of records by name: recognising, reading and writing files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from boardenvs.utils.checks import check_name
 
 
 class Format(NamedTuple):
-    """How a format is told from others, read and written."""
+    """How a format is recognised, read and written."""
 
     suffixes: tuple[str, ...]
     read: Callable[[Path, Game | None], Iterable[Record]]
@@ -41,7 +41,7 @@ FORMATS = {
 
 
 def format_of(path: Path | str) -> str:
-    """The name of the format that the path's ending says; ValueError where it says none."""
+    """Return the format that the path's ending names; ValueError if it names none."""
     for name, known in FORMATS.items():
         if Path(path).name.lower().endswith(known.suffixes):
             return name
@@ -50,10 +50,10 @@ def format_of(path: Path | str) -> str:
 
 
 def load(path: Path | str, *, format_name: str | None = None, game: Game | None = None) -> Records:
-    """The records of a file, in the format given, or that of its name, or that it looks like.
+    """Return the records of a file, in the format given, or found by name or content.
 
-    `game` is what plain moves belong to, Othello by default; other formats say it themselves.
-    ValueError where the file is not in its format, or its games may take more than 2 GiB of memory:
+    game: the game of plain moves, by default Othello; other formats name it themselves. ValueError
+    if the file is not in its format, or its games may take more than 2 GiB of memory:
     `jsonl.read_jsonl` reads files of any length game by game.
     """
     path = Path(path)
@@ -67,8 +67,8 @@ def save(
 ) -> list[str]:
     """Write the records to a file, which is replaced only when all of them are written.
 
-    Returns the fields that some of them have and the format does not hold. ValueError where the
-    path's name says no format and none is given, and for records that the format cannot hold.
+    Return the fields that the format does not hold. ValueError if the path names no format and none
+    is given, and for records that the format cannot hold.
     """
     name = format_name or format_of(path)
     check_name("format", name, FORMATS)
@@ -77,7 +77,7 @@ def save(
 
 
 def _recognised(path: Path) -> str:
-    """The format of a file's name, else of its first bytes."""
+    """Return the format by the file's name, else by its first bytes."""
     try:
         return format_of(path)
     except ValueError:

@@ -1,12 +1,12 @@
-"""Records as JSON Lines: one game a line, for people and programs to read.
+"""Records as JSON Lines: one game a line, readable for people and programs.
 
     {"version": 1, "game": "othello", "players": {"black": "greedy", "red": "random"},
      "goal": {"black": 100, "red": 0}, "actions": "e3 f3 g3 ..."}
 
 `game` is a text as `boardenvs.games.make_from_file` reads it, which imports nothing; `actions` are
 in the game's own notation, one word a ply, passes included. `start` is a position as
-`boardenvs.game.fen` writes it, where the game did not begin at its own; `info` holds anything else.
-What is not known is left out.
+`boardenvs.game.fen` writes it, unless the game began at its own start; `info` holds anything else.
+Unknown values are left out.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ VERSION = 1
 GZIP = b"\x1f\x8b"  # how compressed files begin
 _MAX_MESSAGE = 300
 
-# How much of a file is read. A compressed one of a few megabytes can hold gigabytes, and JSON takes
-# thirty times the memory of its text where that is brackets alone.
+# Limits: a compressed file of a few megabytes can hold gigabytes, and a JSON text of only brackets
+# takes thirty times its size in memory.
 MAX_LINE = 1 << 20  # characters
-MAX_MEMORY = 1 << 31  # bytes that all games of a file take: more than half a million games
+MAX_MEMORY = 1 << 31  # bytes of all games of a file, enough for half a million games
 
-GAME = 1000  # bytes that a game takes beside its line
-_CHARACTER, _MARK = 4, 100  # bytes at most that each in a line takes: tests measure it
+GAME = 1000  # bytes of a game in addition to its line
+_CHARACTER, _MARK = 4, 100  # bytes, at most, for each character and mark of a line
 _MARKS = "[{,"
 
 
 class _Content(BaseModel):
-    """A line."""
+    """The content of a line."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
@@ -62,9 +62,7 @@ class _Content(BaseModel):
 
 
 def write_record(record: Record) -> str:
-    """The record as one line, without its end; ValueError where its info or goal is none of JSON's
-    values.
-    """
+    """Return the record as one line; ValueError if JSON cannot hold its info or goal."""
     game = record.game
     content: dict[str, Any] = {"version": VERSION, "game": games.spec_of(game)}
     if record.players is not None:
@@ -86,7 +84,7 @@ def write_record(record: Record) -> str:
 
 
 def parse_record(line: str) -> Record:
-    """The inverse of `write_record`; ValueError where the line is not a record."""
+    """Return the record of a line of `write_record`; ValueError if it is not one."""
     content = decode(_Content, parse_json(line), "a record")
     game = _game(content.game)
     start = None if content.start is None else fen.parse_position(game, content.start)
@@ -96,22 +94,10 @@ def parse_record(line: str) -> Record:
 
 
 def read_jsonl(path: Path | str, memory: int | None = None) -> Iterator[Record]:
-    """The records of a file, line by line; ValueError names a line that holds none, or where all
-    up to it take more than so many bytes of `memory`: who keeps none may read files of any length.
+    """Yield the records of a file, plain or compressed, line by line; empty lines are skipped.
 
-    Compressed files are decompressed, empty lines skipped.
-    """
-    for number, found in read_each(path, memory):
-        if isinstance(found, ValueError):
-            raise ValueError(f"{path}, line {number}: {found}")
-        yield found
-
-
-def read_each(
-    path: Path | str, memory: int | None = None
-) -> Iterator[tuple[int, Record | ValueError]]:
-    """As `read_jsonl`, with the lines' numbers, and the error of a line that holds no record in its
-    place.
+    memory: the most bytes that all records together may take; None: no limit, for callers that keep
+    none. ValueError names the line that is wrong.
     """
     path = Path(path)
     with path.open("rb") as file:
@@ -122,7 +108,7 @@ def read_each(
         try:
             for number, line in read_lines(lines, path, memory):
                 if line.strip():
-                    yield number, _parse_line(line)
+                    yield _parse_line(line, f"{path}, line {number}")
         except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeDecodeError) as error:
             raise ValueError(f"{path} is damaged after line {number}: {cut(str(error))}") from None
 
@@ -135,21 +121,21 @@ def write_jsonl(path: Path | str, records: Iterable[Record]) -> None:
         if path.suffix != ".gz":
             file.writelines(lines)
             return
-        # No name and no time in it: the same records give the same file.
+        # Without a name and a time, so that the same records give the same file.
         with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as compressed:
             compressed.writelines(lines)
 
 
-def _parse_line(line: str) -> Record | ValueError:
+def _parse_line(line: str, name: str) -> Record:
     try:
         return parse_record(line)
     except ValueError as error:
-        return ValueError(cut(str(error), _MAX_MESSAGE))
+        raise ValueError(f"{name}: {cut(str(error), _MAX_MESSAGE)}") from None
 
 
 @lru_cache
 def _game(spec: str) -> Game:
-    """One object for all records of a game, so that its rules are compiled once."""
+    """Return one object for all records of a game, so that its rules are compiled once."""
     return games.make_from_file(spec)
 
 
@@ -162,27 +148,22 @@ def _by_role(game: Game, key: str, values: dict[str, T] | None) -> tuple[T, T] |
 
 
 def read_lines(file: TextIO, path: Path, memory: int | None) -> Iterator[tuple[int, str]]:
-    """The lines of a file and their numbers, from 1 on.
+    """Yield the lines of a file with their numbers, from 1 on.
 
-    ValueError, which names `path` and the line, where one is too long, or where the games so far
-    take more than so many bytes of `memory`; without it they are not counted.
+    ValueError, which names `path` and the line, if one is too long, or if the games so far may take
+    more bytes than `memory`.
     """
     taken = 0
     for number, line in enumerate(iter(lambda: file.readline(MAX_LINE + 1), ""), start=1):
         if len(line) > MAX_LINE:
             raise ValueError(f"{path}, line {number}, has more than {MAX_LINE} characters")
         if memory is not None:
-            taken += memory_of(line)
+            taken += GAME + _CHARACTER * len(line) + _MARK * sum(map(line.count, _MARKS))
             if taken > memory:
                 raise ValueError(f"{path}, line {number}: {too_much(memory)}")
         yield number, line
 
 
-def memory_of(line: str) -> int:
-    """How many bytes the game of a line takes at most."""
-    return GAME + _CHARACTER * len(line) + _MARK * sum(map(line.count, _MARKS))
-
-
 def too_much(memory: int) -> str:
-    """What is wrong where games take more than so many bytes."""
+    """Return the message for games that take more bytes than this."""
     return f"the games up to here may take more than {memory >> 20} MiB of memory: split the file"

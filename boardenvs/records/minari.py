@@ -28,13 +28,13 @@ def write_dataset(
 ) -> MinariDataset:
     """Write games of one kind as `dataset_id`, such as "boardenvs/othello/levels-v0".
 
-    An episode is a game as one of its sides saw it, in Gymnasium's environment with
-    `mask_in_observation`: the other's plies are part of its steps. Its options say which side and
-    who played. players: those whose games are learnt from, by name; None: all. described: what
-    else `minari.create_dataset_from_buffers` takes, such as `author` and `description`.
+    An episode is a game as one side saw it, in Gymnasium's environment with `mask_in_observation`:
+    the opponent's plies are part of its steps. Its options name the side and the players.
+    players: the names of those to learn from; None: all.
+    described: other arguments of `minari.create_dataset_from_buffers`, such as `author`.
 
-    A game that was given up ends there, with its goal. ValueError without any game and for games
-    of several kinds, IllegalActionError for a record that breaks the rules.
+    A game that was given up ends there, with its goal. ValueError without any game and for games of
+    several kinds, IllegalActionError for a record that breaks the rules.
     """
     games = list(records)
     kinds = {record.game for record in games}
@@ -68,7 +68,7 @@ def write_dataset(
 
 
 def _episode(record: Record, role: int, number: int) -> Iterator[EpisodeBuffer]:
-    """The game as this role saw it; none where it never moved."""
+    """Yield the game as this role saw it, unless it never moved."""
     board, name = BoardAECEnv(record.game, on_illegal="raise"), record.game.roles[role]
     board.reset(options={"position": record.first_position.fen()})
     seen, actions = [], []

@@ -30,9 +30,9 @@ _NUMBERS = re.compile(r"\b\d+\s*[.)]+")
 
 
 def parse_moves(game: Game, lines: Iterable[str]) -> list[Record]:
-    """The games of the lines; ValueError names a line that cannot be read.
+    """Return the games of the lines; ValueError names a line that cannot be read.
 
-    Whether the moves are legal is not asked here: see `check`.
+    Legality is not checked here: see `check`.
     """
     parse = _parse_squares if isinstance(game, Othello) else _parse_actions
     found = []
@@ -50,7 +50,7 @@ def parse_moves(game: Game, lines: Iterable[str]) -> list[Record]:
 
 
 def write_moves(record: Record) -> str:
-    """The game as one line, without its end; ValueError where it has a start of its own."""
+    """Return the game as one line; ValueError if it has a start of its own."""
     squares = discs_placed(record)
     if isinstance(record.game, Othello):
         return "".join(square_name(turned(square)) for square in squares)
@@ -58,9 +58,7 @@ def write_moves(record: Record) -> str:
 
 
 def read_moves_file(path: Path | str, game: Game, memory: int | None = None) -> list[Record]:
-    """The games of a file; ValueError names the line that is wrong, or up to which the games take
-    more than so many bytes of `memory`.
-    """
+    """Return the games of a file; `memory` and ValueError as in `jsonl.read_jsonl`."""
     path = Path(path)
     try:
         with path.open(encoding="utf-8-sig") as file:
@@ -80,10 +78,9 @@ def write_moves_file(path: Path | str, records: Iterable[Record]) -> None:
 
 
 def with_passes(game: Game, moves: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """The actions of games that are given as squares of discs, without passes; rank 1 is at the
-    bottom.
+    """Return the actions of games given as squares of discs, without passes, rank 1 at the bottom.
 
-    The rules put the passes in. An illegal move and what follows it stay as they are.
+    The rules insert the passes. An illegal move and what follows it stay as they are.
     """
     if not moves:
         return []
@@ -95,9 +92,9 @@ def with_passes(game: Game, moves: Sequence[Sequence[int]]) -> list[tuple[int, .
 
 
 def discs_placed(record: Record) -> list[int]:
-    """The squares of the discs placed; the inverse of `with_passes` up to a pass at the very end.
+    """Return the squares of the discs placed, the inverse of `with_passes` except a last pass.
 
-    ValueError where the game did not begin at the start, which these formats cannot say.
+    ValueError if the game has a start of its own, which these formats cannot hold.
     """
     if record.start is not None:
         raise ValueError(
@@ -108,7 +105,7 @@ def discs_placed(record: Record) -> list[int]:
 
 
 def _parse_squares(game: Game, text: str) -> tuple[int, ...]:
-    """The discs placed, in our frame; their squares are in a row or with spaces."""
+    """Return the discs placed, in our frame; squares may be separated by spaces."""
     found: list[int] = []
     for part in text.lower().replace(PASS, " ").split():
         if "-" in part:

@@ -11,11 +11,10 @@ from boardenvs.render.page import ShownGame, to_page
 
 
 def write_page(records: Sequence[Record], *, title: str = "Games", legal: bool = False) -> str:
-    """One HTML file with all the games, each on a board to step through.
+    """Return an HTML page with all the games, each on a board to step through.
 
-    Titles name the game where there are several. `legal` marks where the side to move can play to.
-    A game that breaks the rules ends before the illegal action, and says so. ValueError where there
-    are no games.
+    legal: mark the squares that the side to move can play to. A game that breaks the rules ends
+    before the illegal action, and says so. ValueError if there are no games.
     """
     shown = [show(record) for record in records]
     if len({record.game for record in records}) > 1:
@@ -28,7 +27,7 @@ def write_page(records: Sequence[Record], *, title: str = "Games", legal: bool =
 
 
 def show(record: Record) -> ShownGame:
-    """A record as a page has it."""
+    """Return a record as the page shows it."""
     game, (boards, error) = record.game, until_illegal(record)
     sides = MoveNotation(game).sides
     players = record.players or sides
@@ -40,7 +39,7 @@ def show(record: Record) -> ShownGame:
 
 
 def known(record: Record, sides: tuple[str, str]) -> list[tuple[str, str]]:
-    """What is known of a game beside its moves: names and texts."""
+    """Return the names and texts of everything known about a game except its moves."""
     found = list(zip(sides, record.players or (), strict=False))
     if record.goal is not None:
         goals = zip(sides, record.goal, strict=True)

@@ -1,4 +1,4 @@
-"""A game that was played: the game, its actions, and what is known about it."""
+"""A recorded game: its rules, its actions, the players and the result."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class Record:
     game: Game
     actions: tuple[int, ...]  # one a ply, noops included
     start: Position | None = None  # None: the game's own
-    goal: tuple[float, float] | None = None  # by role; None where it is not known
+    goal: tuple[float, float] | None = None  # by role; None: not known
     players: tuple[str, str] | None = None  # their names by role
     info: Mapping[str, Any] = field(default_factory=dict)  # anything that JSON can hold
 
     @property
     def first_position(self) -> Position:
-        """Where the game began."""
+        """The position in which the game began."""
         return self.start or self.game.start()
 
     def _repr_html_(self) -> str:
-        """In a notebook: the game on a board to step through."""
+        """Return a board to step through the game, for notebooks."""
         from boardenvs.records.page import write_page
         from boardenvs.render.page import to_frame
 
@@ -50,9 +50,9 @@ def make_record(
     players: tuple[str, str] | None = None,
     info: Mapping[str, Any] | None = None,
 ) -> Record:
-    """The record of these actions, with the goal values that the rules give at its end.
+    """Return the record of these actions, with the goal values of the rules at its end.
 
-    The goal is None where the game was not over. IllegalActionError as in `replay`.
+    The goal is None if the game is not over. IllegalActionError as in `replay`.
     """
     record = Record(game, tuple(actions), start, None, players, info or {})
     last = replay(record)[-1]
@@ -61,7 +61,7 @@ def make_record(
 
 
 def replay(record: Record) -> list[Position]:
-    """Every position of a game of N plies, N + 1 in all.
+    """Return the N + 1 positions of a game of N plies.
 
     IllegalActionError names the ply, the action and what was legal.
     """
@@ -69,7 +69,7 @@ def replay(record: Record) -> list[Position]:
 
 
 def positions(record: Record) -> Iterator[Position]:
-    """The positions of `replay` one by one, up to the first illegal action, which raises."""
+    """Yield the positions of `replay`; an illegal action raises when its turn comes."""
     game, position = record.game, record.first_position
     yield position
     for action in record.actions:
@@ -85,9 +85,7 @@ def positions(record: Record) -> Iterator[Position]:
 
 
 def until_illegal(record: Record) -> tuple[list[Position], str | None]:
-    """The positions of a record up to its first illegal action, and what is wrong with that; None
-    where there is none.
-    """
+    """Return the positions up to the first illegal action, and its error message or None."""
     found: list[Position] = []
     try:
         found.extend(positions(record))
@@ -97,9 +95,9 @@ def until_illegal(record: Record) -> tuple[list[Position], str | None]:
 
 
 def names(record: Record) -> list[str]:
-    """The actions as players write them: "d3", "b1-b3", "pass".
+    """Return the actions in the game's notation: "d3", "b1-b3", "pass".
 
-    From an illegal action on there are no positions, and a move has its direction for a target.
+    Moves after an illegal action, where positions are unknown, have a direction for a target.
     """
     game = record.game
     if not game.notation.needs_position:
@@ -112,10 +110,9 @@ def names(record: Record) -> list[str]:
 
 
 def parse_names(game: Game, words: Sequence[str], start: Position | None = None) -> tuple[int, ...]:
-    """The actions of these names.
+    """Return the actions of these names.
 
-    ValueError for text that is not an action, and for a move whose target is not where the piece
-    would land.
+    ValueError for a text that is not an action, and for a move with a wrong target.
     """
     actions = tuple(_parse_name(game, word) for word in words)
     written = [_standing_alone(game, action) for action in actions]
@@ -138,9 +135,7 @@ def _standing_alone(game: Game, action: int) -> str:
 
 
 class Records(list[Record]):
-    """What `load`, `record_match` and the recorder of an environment give: a list, and a table in a
-    notebook.
-    """
+    """A list of records, which notebooks show as a table."""
 
     @overload
     def __getitem__(self, place: SupportsIndex) -> Record: ...
@@ -151,7 +146,7 @@ class Records(list[Record]):
         return Records(found) if isinstance(found, list) else found
 
     def _repr_html_(self) -> str:
-        """In a notebook: the games, the first of them where there are many."""
+        """Return the first games as a table, for notebooks."""
         texts = {spec_of(record.game) for record in self}
         said = f"{len(self):,} game{'s' * (len(self) != 1)}"
         said += f" of {next(iter(texts))}" if len(texts) == 1 else ""

@@ -23,19 +23,20 @@ if TYPE_CHECKING:
 def record_match(
     game: Game, match: MatchResult, players: tuple[str, str], *, cpu: bool = False
 ) -> Records:
-    """The games of a match between these players, as `play_match` returns it, that are over.
+    """Return the finished games of a match that `play_match` returned.
 
-    Each opening's two games follow one another; info has the `opening`'s number, from 1, the
-    player who forfeited as `forfeit`, and as `per_game` what players counted in a game, in the
-    mean: tokens, replies that were illegal. `cpu` adds moves and CPU seconds, which are others each
-    time. ValueError where the match has no actions, since it was read from a journal.
+    The two games of an opening follow one another. info has the number of the `opening`, from 1,
+    the player that forfeited as `forfeit`, and as `per_game` the mean counts of a game: tokens,
+    illegal replies.
+    cpu: add moves and CPU seconds, which vary from run to run. ValueError if the match has no
+    actions because it was read from a journal.
     """
     if match.actions is None:
         raise ValueError("the match has no actions: a journal does not keep them")
     per_game = _per_game(match, players, cpu)
     found = Records()
     for opening, seat in itertools.product(range(match.scores.shape[1]), (0, 1)):
-        score = float(match.scores[seat, opening])  # of the first player, who has this role
+        score = float(match.scores[seat, opening])  # of the first player, in this role
         if math.isnan(score):
             continue
         actions, forfeited = match.actions[seat, opening], match.forfeits[seat, opening]
@@ -111,7 +112,7 @@ class EnvRecorder(BaseWrapper):  # type: ignore[misc]  # PettingZoo has no types
         return board
 
     def _keep(self, forfeit: int | None) -> None:
-        """Keep the game, which this role forfeited."""
+        """Keep the game; forfeit: the role that forfeited it."""
         game = self._board.game
         record = make_record(game, self._actions, start=self._start, players=self._players)
         if forfeit is not None:

@@ -52,13 +52,13 @@ _MEMORY = 2 * GAME  # bytes that a game takes at most
 
 
 class Header(NamedTuple):
-    """What a file says of all its games, in its order."""
+    """The header of a file; its fields in their order."""
 
     century: int
     year: int  # of the file's making, in its century
     month: int
     day: int
-    games: int  # counted anew when it is written
+    games: int  # counted again when it is written
     names: int
     played: int  # the year of the games
     size: int  # of the board; 0 says 8 too
@@ -68,11 +68,11 @@ class Header(NamedTuple):
 
 
 def read_wthor(path: Path | str, memory: int | None = None) -> tuple[Header, list[Record]]:
-    """The header and the games; ValueError where the file is damaged or not of this kind, or where
-    its games take more than so many bytes of `memory`.
+    """Return the header and the games.
 
     A record's info has the numbers `tournament`, `black` and `white`, the scores `score` and
-    `theoretical`, and the `year` and `depth` of the header. Its goal is what the score says.
+    `theoretical`, and the header's `year` and `depth`; its goal follows from the score. ValueError
+    if the file is damaged, of another kind, or if its games take more bytes than `memory`.
     """
     most = -1 if memory is None else memory // _MEMORY * _GAME.size + _HEADER.size
     try:
@@ -86,11 +86,11 @@ def read_wthor(path: Path | str, memory: int | None = None) -> tuple[Header, lis
 
 
 def write_wthor(path: Path | str, records: Sequence[Record], header: Header | None = None) -> None:
-    """Write games of Othello; what `read_wthor` read comes out byte for byte.
+    """Write games of Othello; games that `read_wthor` read are written byte for byte the same.
 
-    What a record's info lacks is 0, or for the scores the discs at the end. Without a header the
-    file is of today, and year and depth are those of the first record. ValueError for records of
-    other games, of other starts, or cut off without a score.
+    Missing info is 0, a missing score is the number of discs at the end. Without a header the file
+    is of today, with the year and depth of the first record. ValueError for records of other games,
+    of other starts, or cut off without a score.
     """
     head = (header or _header_of(records))._replace(games=len(records))
     for number, record in enumerate(records, start=1):
@@ -123,7 +123,7 @@ def _parse(content: bytes) -> tuple[Header, list[Record]]:
 
 
 def _squares(moves: bytes, number: int) -> list[int]:
-    """The discs placed, in our frame."""
+    """Return the discs placed, in our frame."""
     found = []
     for move in moves.rstrip(b"\0"):
         row, column = divmod(move, 10)
@@ -165,8 +165,9 @@ def _write_game(number: int, record: Record, discs: int | None) -> bytes:
 
 
 def _scores(records: Sequence[Record]) -> list[int | None]:
-    """Black's discs at the end of each game, where empty squares count for the side with more; None
-    where it is not over.
+    """Return black's discs at the end of each game, None if it is not over.
+
+    Empty squares count for the side with more discs.
     """
     if not records:
         return []

@@ -1,1 +1,1 @@
-"""What every room uses and no game is in: checks of values, texts with parameters, files."""
+"""Helpers without any game: checks of values, texts with parameters, files."""

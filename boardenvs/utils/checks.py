@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 
 def cut(text: str, most: int = 60) -> str:
-    """The text, shortened in its middle where it is long: messages quote, they do not repeat."""
+    """Shorten a long text in its middle, for messages."""
     if len(text) <= most:
         return text
     return f"{text[: most // 2]}...{text[len(text) - most // 4 :]}"
@@ -22,7 +22,7 @@ _SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = 200
 
 
 def quote(value: object) -> str:
-    """A value as messages show it: as Python writes it, shortened where that is long."""
+    """Return a value as messages show it: its repr, shortened if it is long."""
     try:
         return cut(_SHORT.repr(value), 100)
     except ValueError:  # Python writes no integer of more than 4,300 digits
@@ -30,7 +30,7 @@ def quote(value: object) -> str:
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> str:
-    """The message for a name that does not exist, with the nearest one that does."""
+    """Return the message for an unknown name, with the nearest known one."""
     names = sorted(known)
     near = _nearest(str(name)[:100], names)
     hint = f" Did you mean {near[0]!r}?" if near else ""
@@ -39,7 +39,7 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
 
 
 def _nearest(name: str, names: list[str]) -> list[str]:
-    """The name that was probably meant, if there is one: "loa" means "lines_of_action"."""
+    """Return the name that was probably meant, if any: "loa" means "lines_of_action"."""
     for known in names:
         if name.lower() == "".join(word[0] for word in known.split("_") if word):
             return [known]
@@ -51,19 +51,19 @@ def _nearest(name: str, names: list[str]) -> list[str]:
 
 
 def is_whole(value: object, low: int, high: int | None = None) -> bool:
-    """Whether a value is an int, no bool, from `low` to `high`."""
+    """Whether a value is an int, but not a bool, from `low` to `high`."""
     if isinstance(value, bool) or not isinstance(value, int):
         return False
     return value >= low and (high is None or value <= high)
 
 
 def is_number(value: object, low: float, high: float = float("inf")) -> bool:
-    """Whether a value is an int or float, no bool, from `low` to `high`, and no nan."""
+    """Whether a value is an int or float, but no bool and no nan, from `low` to `high`."""
     return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
 
 
 def check_name(kind: str, value: object, known: Iterable[str]) -> None:
-    """ValueError where a value is none of the known names."""
+    """Raise ValueError unless the value is one of the known names."""
     names = list(known)
     if value not in names:
         raise ValueError(unknown(kind, value, names))

@@ -1,7 +1,6 @@
-"""How processes end: by the user's errors in one line and exit code 2, by signals that ask them to,
-SIGTERM and SIGHUP of a terminal that closes, as by Ctrl-C with 130, and with their parents.
+"""How processes end: errors in one line with exit code 2, SIGTERM and SIGHUP like Ctrl-C with 130.
 
-What `nohup` has a process ignore stays ignored.
+Signals that `nohup` ignores stay ignored.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from boardenvs.utils.checks import cut
 from boardenvs.utils.imports import describe, place_of
 
 _MOST = 2000  # characters of a message
-# What wrong input, files and machines raise. Anything else is a fault of ours, and needs its
-# traceback; or of a user's game or agent, and needs its place.
+# Wrong input, files and machines raise these. Other errors are our own faults, shown with their
+# traceback, or faults of user code, shown with their place.
 _EXPECTED = (ValueError, OSError, RuntimeError, MemoryError, ImportError)
 
 ENDING = tuple(
@@ -32,7 +31,7 @@ _OF_PARENT = tuple(getattr(signal, name) for name in ("SIGINT", "SIGHUP") if has
 
 @contextmanager
 def ending_in_a_line() -> Iterator[None]:
-    """Have a command end by expected errors in one line, exit code 2, and by signals with 130."""
+    """End expected errors with one line and exit code 2, and signals with exit code 130."""
     import typer
 
     try:
@@ -59,13 +58,13 @@ def _fail(message: str, error: Exception) -> None:
 
 
 def why_interrupted(error: KeyboardInterrupt) -> str:
-    """What a user is told of a command that ends before its time."""
+    """Return why a command ended early."""
     by_hand = type(error) is KeyboardInterrupt  # others say why
     return "interrupted" if by_hand else cut(f"stopped: {error}", _MOST)
 
 
 def message_of(error: BaseException) -> str:
-    """What an expected error tells its user."""
+    """Return the message of an expected error."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{cut(str(error.filename), 200)}: {error.strerror}"
     if isinstance(error, MemoryError):
@@ -75,10 +74,10 @@ def message_of(error: BaseException) -> str:
 
 @contextmanager
 def handling(numbers: tuple[signal.Signals, ...], handle: Callable[[int], None]) -> Iterator[None]:
-    """Within this context the first of these signals calls `handle`.
+    """Call `handle` for the first of these signals within the block.
 
-    The next ones do what they did before, but for SIGHUP: a shell and the kernel may both send it.
-    In other threads than the first the signals cannot be handled, and stay as they are.
+    Later ones do what they did before, except SIGHUP, which a shell and the kernel may both send.
+    Signals can only be handled in the main thread.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -111,7 +110,7 @@ def handling(numbers: tuple[signal.Signals, ...], handle: Callable[[int], None])
 
 
 def leave_terminal() -> None:
-    """Have what is printed go nowhere where it went to a terminal: that is gone."""
+    """Discard output to a terminal that is gone."""
     with open(os.devnull, "r+b") as nowhere:
         for stream in (sys.stdin, sys.stdout, sys.stderr):
             try:
@@ -124,7 +123,7 @@ def leave_terminal() -> None:
 
 @contextmanager
 def interrupting() -> Iterator[None]:
-    """Within this context these signals raise KeyboardInterrupt, as Ctrl-C does."""
+    """Raise KeyboardInterrupt for these signals within the block, as Ctrl-C does."""
 
     def interrupt(number: int) -> None:
         raise KeyboardInterrupt(signal.Signals(number).name)
@@ -134,7 +133,7 @@ def interrupting() -> Iterator[None]:
 
 
 def start_worker(process: BaseProcess) -> None:
-    """Start a process that calls `serve_parent` first, and which Ctrl-C does not reach before."""
+    """Start a process that calls `serve_parent` first; until then Ctrl-C waits."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         process.start()
         return
@@ -149,9 +148,7 @@ def start_worker(process: BaseProcess) -> None:
 
 
 def serve_parent() -> None:
-    """What a process that works for its parent does first: leave Ctrl-C, and a terminal that
-    closes, to the parent, which ends it; and end with the parent, whatever it is at then.
-    """
+    """Ignore Ctrl-C, which the parent handles, and end together with the parent."""
     for number in _OF_PARENT:
         signal.signal(number, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):

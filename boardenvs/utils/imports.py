@@ -1,4 +1,4 @@
-"""Code of users: what a text "MODULE:NAME" names, and where what it raises was raised."""
+"""User code: finding the object that a text "MODULE:NAME" names, and where an error was raised."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _LIBRARIES = tuple(
 
 
 def import_object(target: str) -> Any:
-    """What "MODULE:NAME" names, from a module on Python's path or in the current folder.
+    """Return the object that "MODULE:NAME" names, on Python's path or in the current folder.
 
-    NAME may have dots. ValueError where there is no such module or name, or the module raises when
-    it is imported: that is the error's cause.
+    NAME may have dots. ValueError if there is no such module or name, or if importing the module
+    raises; that is the error's cause.
     """
     module_name, separator, name = target.partition(":")
     parts = f"{module_name}.{name}".split(".")
@@ -48,7 +48,7 @@ def import_object(target: str) -> Any:
 
 
 def top_level(target: str) -> str:
-    """The package, or the module in none, of a text "MODULE:NAME"."""
+    """Return the top-level package of a text "MODULE:NAME"."""
     return target.partition(":")[0].partition(".")[0]
 
 
@@ -59,15 +59,15 @@ def _is_from(thing: object, module_name: str) -> bool:
 
 
 def add_current_folder() -> None:
-    """Have imports look in the current folder too: a console script has only its own there."""
+    """Make modules in the current folder importable, as a console script does not."""
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
 
 
 def describe(error: BaseException, package: str = "") -> str:
-    """An exception in one line: its type, its message and the last line of users' code that ran.
+    """Describe an exception in one line: type, message, and the last line of user code.
 
-    Users' code is what stands in no library, and in the `package` named.
+    User code is code outside of libraries, and in the `package` given.
     """
     text = cut(" ".join("".join(traceback.format_exception_only(error)).split()), _MOST)
     place = place_of(error, package)
@@ -75,7 +75,7 @@ def describe(error: BaseException, package: str = "") -> str:
 
 
 def place_of(error: BaseException, package: str = "") -> str | None:
-    """The last line of users' code that ran, "bots.py, line 7"; None where none did."""
+    """Return the last line of user code that ran, "bots.py, line 7", or None."""
     place = None
     for frame, number in traceback.walk_tb(error.__traceback__):
         if _is_users(frame, package):
@@ -85,10 +85,9 @@ def place_of(error: BaseException, package: str = "") -> str | None:
 
 @contextmanager
 def naming_errors(text: str, package: str) -> Iterator[None]:
-    """Have what users' code raises, sys.exit() too, end as a ValueError that names the `text` for
-    which it was called, the exception and where it was raised.
+    """Turn errors of user code, sys.exit() too, into ValueErrors that name `text` and the place.
 
-    What is raised without a line of theirs passes through.
+    Errors without a line of user code pass through.
     """
     try:
         yield

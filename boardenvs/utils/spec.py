@@ -20,11 +20,11 @@ _WANTED = {bool: "true or false", int: "a whole number", float: "a number", str:
 
 
 def make_from_spec(what: str, spec: str, factories: Mapping[str, Callable[..., T]]) -> T:
-    """What the text describes, made by the factory of its name.
+    """Make the object that a text describes, with the factory of its name.
 
-    The factory's parameters are those of the text; a first one without a key is the value of the
-    first parameter. ValueError for unknown names, with the nearest one that exists, and for values
-    of a wrong type; `what` is what such names are called.
+    what: how errors call such names. The text's parameters are the factory's; one without a key is
+    the value of the first. ValueError for unknown names, with the nearest known one, and for wrong
+    values.
     """
     name, separator, rest = spec.partition(":")
     if name not in factories:
@@ -40,11 +40,10 @@ def parse_parameters(
     factory: Callable[..., object],
     hidden: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    """The values of a factory's parameters, all but the `hidden` ones, in a text such as
-    "depth=4,endgame=10".
+    """Return the values of a factory's parameters in a text such as "depth=4,endgame=10".
 
-    `parameters` is the part of the text `spec` behind `name` and its colon, None without a colon.
-    ValueError as in `make_from_spec`.
+    parameters: the part of the text `spec` behind its colon, None without a colon. hidden:
+    parameters that texts cannot set. ValueError as in `make_from_spec`.
     """
     if parameters == "":
         raise ValueError(f'{spec!r} ends in ":" without a parameter: write {name!r} for defaults')
@@ -71,18 +70,18 @@ def parse_parameters(
 
 
 def write_spec(name: str, values: Mapping[str, bool | int | float | str | None]) -> str:
-    """The text that names a thing with these parameters; `make_from_spec` reads it back."""
+    """Return the text that names a thing with these parameters, for `make_from_spec`."""
     items = [f"{key}={write_value(value)}" for key, value in values.items()]
     return f"{name}:{','.join(items)}" if items else name
 
 
 def write_value(value: bool | int | float | str | None) -> str:
-    """A parameter's value as `make_from_spec` reads it."""
+    """Return a parameter's value as `make_from_spec` reads it."""
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
 def parameters_of(factory: Callable[..., object]) -> dict[str, Any]:
-    """The names of what a factory can be given, and their types; None where that cannot be told."""
+    """Return the names and types of a factory's parameters; None for an unknown type."""
     function = getattr(factory, "func", factory)  # of a partial
     function = function.__init__ if inspect.isclass(function) else function
     names = getattr(function, "__globals__", {})
@@ -90,7 +89,7 @@ def parameters_of(factory: Callable[..., object]) -> dict[str, Any]:
 
 
 def _type_of(annotation: Any, names: dict[str, Any]) -> Any:
-    """The type that an annotation means, alone: others may be of what type checkers know alone."""
+    """Return the type of an annotation, or None if it cannot be evaluated."""
     holder = type("Holder", (), {"__annotations__": {"it": annotation}})
     try:
         return (
@@ -101,7 +100,7 @@ def _type_of(annotation: Any, names: dict[str, Any]) -> Any:
 
 
 def _split(parameters: str) -> list[str]:
-    """What stands between commas, but for those between quotes."""
+    """Split at commas outside of quotes."""
     items = [""]
     for place, part in enumerate(parameters.split('"')):
         first, *others = [part] if place % 2 else part.split(",")
@@ -115,7 +114,7 @@ def _signature(factory: Callable[..., object]) -> Mapping[str, inspect.Parameter
 
 
 def _parse(key: str, text: str, kind: Any) -> Any:
-    """The value that a text has as `kind`: bool, int, float, str, or one of them or None."""
+    """Return the value of a text as `kind`: bool, int, float, str, or one of them or None."""
     kinds = get_args(kind) if get_origin(kind) is types.UnionType else (kind,)
     optional = type(None) in kinds
     if optional and text == "none":

@@ -1,4 +1,4 @@
-"""How many threads other libraries take: NumPy's products of matrices, JAX on the processor."""
+"""Numbers of threads: NumPy's matrix products, and JAX on the CPU."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import Any
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Have the libraries behind NumPy's products of matrices use one thread within a `with`.
+    """Use one thread for NumPy's matrix products within the block.
 
-    Small networks take longer with several: by default these libraries start as many as there are
-    cores, which spin while they wait for one another. It costs some microseconds, so it may stand
-    at every product. The libraries know one number for the whole process, also in other threads.
+    Small networks are slower with several threads, which spin while they wait for one another. This
+    costs some microseconds. The limit holds for all threads of the process.
     """
     limit: AbstractContextManager[Any] = _libraries().limit(limits=1)
     return limit
@@ -21,7 +20,7 @@ def one_thread() -> AbstractContextManager[Any]:
 
 @lru_cache(maxsize=1)
 def _libraries() -> Any:
-    """Those of this process, which NumPy loads when it is imported; to find them takes a while."""
+    """Return the BLAS libraries of this process; finding them takes a while."""
     import numpy  # noqa: F401 - loads its library
     from threadpoolctl import ThreadpoolController
 
@@ -29,9 +28,7 @@ def _libraries() -> Any:
 
 
 def limit_jax(threads: int) -> None:
-    """Have JAX take so many threads of the processor: before it looks for devices, which is when it
-    reads this.
-    """
+    """Limit JAX to this many CPU threads; call it before JAX looks for devices."""
     flags, one_thread = os.environ.get("XLA_FLAGS", ""), "--xla_cpu_multi_thread_eigen=false"
     if threads == 1 and one_thread not in flags:
         os.environ["XLA_FLAGS"] = f"{flags} {one_thread}".strip()

@@ -1,4 +1,4 @@
-"""Versions and the processor: what files were written by, and results measured on."""
+"""Versions and the processor, for files and reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __version__ = "0.1.0"
 
 
 def version(package: str) -> str | None:
-    """The version of an installed package; None where it is not installed."""
+    """Return the version of a package, None if it is not installed."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
@@ -18,7 +18,7 @@ def version(package: str) -> str | None:
 
 
 def processor() -> str:
-    """The processor's name."""
+    """Return the processor's name."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
