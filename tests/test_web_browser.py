@@ -80,13 +80,6 @@ def test_an_opponent_is_chosen_from_those_that_can_play(tab):
     tab.button("Begin").click()
     tab.until(lambda: tab.plies == 1 and "your turn" in tab.note)
     assert "black: Level 2" in tab.find(".players").inner_text()
-    tab.find(".square.legal").first.click()
-    tab.until_ply(3)
-    tab.button("New game").click()
-    dialog.get_by_label("Level 3").check()
-    tab.button("Continue with these players").click()
-    tab.until(lambda: "black: Level 3" in tab.find(".players").inner_text())
-    assert tab.plies == 3
 
 
 def test_a_position_as_text_and_by_hand(tab):
@@ -134,16 +127,6 @@ def test_a_position_is_an_address_with_a_way_back(tab):
     assert "white: Greedy" in tab.find(".players").inner_text()
     tab.page.goto(f"{tab.server.origin}/#game=othello&view=play")  # a link is no way back
     tab.until(lambda: tab.plies == 0)
-
-
-def test_a_reload_in_mid_game(tab):
-    tab.new_game("othello", second="random")
-    tab.move("f5")
-    before = tab.caption, tab.plies, tab.position
-    tab.page.reload()
-    tab.wait_for_turn()
-    assert (tab.caption, tab.plies, tab.position) == before
-    tab.play_on(lambda target: target.click())
 
 
 def test_a_server_that_is_stopped_while_a_game_is_on(browser, folder):
@@ -194,20 +177,6 @@ def test_what_gave_a_solved_game_away_is_listed(tab, tmp_path):
     assert f"Exact: {game.roles[lost[0].role]} wins" in tab.find(".summary").inner_text()
     best.click()
     tab.find(".variation").wait_for()
-
-
-def test_analysis_shows_on_the_board_and_its_lines_are_stepped_through(tab):
-    tab.new_game("othello")
-    tab.view("Analyse")
-    tab.opened("Analysis settings")
-    tab.field("Agent", exact=True).fill("alphabeta:depth=3")
-    tab.button("Analyse position").click()
-    tab.until(lambda: tab.find(".value").count() == 4 and not tab.button("Stop").is_visible())
-    row = tab.find("table.moves tbody tr").first
-    line = row.get_by_role("button").all_inner_texts()
-    assert len(line) >= 3
-    row.get_by_role("button").nth(2).click()
-    tab.until(lambda: tab.current == line[2])
 
 
 # ---- records -------------------------------------------------------------------------------------
