@@ -5,14 +5,12 @@ Signals that `nohup` ignores stay ignored.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing.process import BaseProcess
 from types import FrameType
 
 from boardenvs.utils.checks import cut
@@ -26,7 +24,6 @@ _EXPECTED = (ValueError, OSError, RuntimeError, MemoryError, ImportError)
 ENDING = tuple(
     getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
 )  # Windows has no SIGHUP
-_OF_PARENT = tuple(getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name))
 
 
 @contextmanager
@@ -130,34 +127,3 @@ def interrupting() -> Iterator[None]:
 
     with handling(ENDING, interrupt):
         yield
-
-
-def start_worker(process: BaseProcess) -> None:
-    """Start a process that calls `serve_parent` first; until then Ctrl-C waits."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        process.start()
-        return
-    from multiprocessing import resource_tracker
-
-    resource_tracker.ensure_running()  # Python 3.11 would end the blocking when it starts that
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_PARENT)  # processes inherit it
-    try:
-        process.start()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def serve_parent() -> None:
-    """Ignore Ctrl-C, which the parent handles, and end together with the parent."""
-    for number in _OF_PARENT:
-        signal.signal(number, signal.SIG_IGN)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _OF_PARENT)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
