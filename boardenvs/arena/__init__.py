@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from boardenvs.arena.report import write_results
     from boardenvs.arena.results import rate_pairings
     from boardenvs.arena.tournament import read_settings, run_tournament
-    from boardenvs.arena.tournament_settings import BUILT_IN, Settings, make_settings
+    from boardenvs.arena.tournament_settings import BUILT_IN, TournamentSettings, make_settings
     from boardenvs.arena.workers import play_pairings
 
 # Each name by its module, which is loaded when the name is first used.
@@ -33,7 +33,7 @@ _MODULES = {
     "report": ("write_results",),
     "results": ("rate_pairings",),
     "tournament": ("read_settings", "run_tournament"),
-    "tournament_settings": ("BUILT_IN", "Settings", "make_settings"),
+    "tournament_settings": ("BUILT_IN", "TournamentSettings", "make_settings"),
     "workers": ("play_pairings",),
 }
 
@@ -45,7 +45,7 @@ __all__ = [
     "Pairing",
     "Played",
     "RatingPool",
-    "Settings",
+    "TournamentSettings",
     "estimate_rating",
     "make_settings",
     "play_match",

@@ -14,7 +14,7 @@ from boardenvs.arena.match import MatchResult, note_on_openings
 from boardenvs.arena.pairing import Played
 from boardenvs.arena.player import Faults
 from boardenvs.arena.ratings import Ratings, rate
-from boardenvs.arena.tournament_settings import Plan, Settings
+from boardenvs.arena.tournament_settings import Plan, TournamentSettings
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, IntArray
 from boardenvs.games.notation import MoveNotation
@@ -128,7 +128,7 @@ class Crosstable:
 class Results:
     """A tournament that is over."""
 
-    settings: Settings
+    settings: TournamentSettings
     plan: Plan
     tables: tuple[Crosstable, ...]  # by game, then OVERALL where several games were played
     played: tuple[Played, ...]
@@ -155,7 +155,7 @@ def matches(played: Iterable[Played]) -> Iterator[tuple[Played, MatchResult]]:
     return ((p, p.match) for p in played if p.match is not None)
 
 
-def summarise(settings: Settings, plan: Plan, played: Sequence[Played]) -> Results:
+def summarise(settings: TournamentSettings, plan: Plan, played: Sequence[Played]) -> Results:
     """The tables of the results of all pairings of a plan."""
     tables = []
     for name, game in plan.games.items():
@@ -185,7 +185,7 @@ def rate_pairings(
 
 
 def _table(
-    settings: Settings,
+    settings: TournamentSettings,
     name: str,
     game: Game | None,
     players: Sequence[str],

@@ -17,7 +17,7 @@ from typing import Any
 from boardenvs.arena.pairing import Played
 from boardenvs.arena.report import WRITTEN as REPORT
 from boardenvs.arena.results import Results, summarise
-from boardenvs.arena.tournament_settings import Settings, check_kept, make_plan
+from boardenvs.arena.tournament_settings import TournamentSettings, check_kept, make_plan
 from boardenvs.arena.workers import play_pairings
 from boardenvs.utils.checks import cut
 from boardenvs.utils.decoding import parse_json
@@ -44,7 +44,7 @@ Watcher = Callable[[Played | None, int, int], None]
 
 
 def run_tournament(
-    settings: Settings,
+    settings: TournamentSettings,
     folder: Path | str,
     *,
     resume: bool = False,
@@ -83,7 +83,7 @@ def run_tournament(
 
 
 def read_settings(folder: Path | str) -> dict[str, Any]:
-    """The settings of the tournament in a folder, as `Settings.to_json` wrote them."""
+    """The settings of the tournament in a folder, as `TournamentSettings.to_json` wrote them."""
     return open_journal(folder).settings
 
 
@@ -99,7 +99,7 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-def _open(settings: Settings, folder: Path, resume: bool, overwrite: bool) -> Journal:
+def _open(settings: TournamentSettings, folder: Path, resume: bool, overwrite: bool) -> Journal:
     path = folder / JOURNAL
     if resume:
         journal = open_journal(folder)

@@ -50,7 +50,7 @@ _DEFAULT_ANCHOR = "random"
 
 
 @dataclass(frozen=True)
-class Settings:
+class TournamentSettings:
     """The settings of a tournament; `make_settings` checks them."""
 
     entrants: tuple[Entrant, ...]
@@ -89,7 +89,7 @@ def make_settings(
     opening_plies: tuple[int, int] | None = None,
     seed: int = 0,
     anchor: str | None = None,
-) -> Settings:
+) -> TournamentSettings:
     """The settings of a tournament.
 
     `entrants` are texts ("alphabeta:depth=4"), or a mapping of labels to anything that
@@ -120,7 +120,7 @@ def make_settings(
     ]
     if not made:
         raise ValueError("no game is given: there must be one or more")
-    return Settings(
+    return TournamentSettings(
         entrants=tuple(Entrant(label, sources.get(label, label)) for label in labels),
         opening_plies={games.spec_of(g): opening_plies or g.opening_plies for g in made},
         pairs=pairs,
@@ -143,7 +143,7 @@ class _Kept(BaseModel):
 
 
 def check_kept(values: Mapping[str, Any]) -> None:
-    """ValueError if these are not settings that `Settings.to_json` wrote in this format."""
+    """ValueError if `TournamentSettings.to_json` did not write these, in this format."""
     found = values.get("format")
     if found != FORMAT:
         raise ValueError(
@@ -156,7 +156,7 @@ def check_kept(values: Mapping[str, Any]) -> None:
 
 def resumed_settings(
     before: Mapping[str, Any], given: Mapping[str, Any], *, trust: bool = False
-) -> Settings:
+) -> TournamentSettings:
     """A journal's settings, changed to the `given` ones.
 
     ValueError as in `check_kept` and, without `trust`, if players or games of the journal would
@@ -188,7 +188,7 @@ def code_named(entrants: Iterable[str], games_played: Iterable[str]) -> list[str
     return players + [text for text in games_played if games.imports_code(text)]
 
 
-def make_plan(settings: Settings) -> Plan:
+def make_plan(settings: TournamentSettings) -> Plan:
     """Every pairing once in each game, with labels in alphabetical order.
 
     ValueError for an entrant that cannot be made, an entrant or a game that cannot be sent to

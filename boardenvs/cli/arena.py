@@ -19,7 +19,7 @@ from boardenvs.utils.files import file_name
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from boardenvs.arena import Settings
+    from boardenvs.arena import TournamentSettings
     from boardenvs.arena.pairing import Played
     from boardenvs.arena.results import Crosstable, Results
 
@@ -152,7 +152,7 @@ class ArenaCommand:
             console.print(line, soft_wrap=True)
         return line
 
-    def _how_to_go_on(self, settings: Settings) -> str:
+    def _how_to_go_on(self, settings: TournamentSettings) -> str:
         from boardenvs.arena.tournament_settings import code_named
 
         words = ["boardenvs", "arena", "--resume", "--out", str(self.out)]
@@ -160,7 +160,7 @@ class ArenaCommand:
         labels = [entrant.label for entrant in settings.entrants]
         return shlex.join(words + ["--trust"] * bool(code_named(labels, settings.opening_plies)))
 
-    def _settings(self) -> Settings:
+    def _settings(self) -> TournamentSettings:
         """Return the settings given, or those of the folder's tournament with changes."""
         from boardenvs.arena import make_settings, read_settings
         from boardenvs.arena.tournament_settings import resumed_settings
