@@ -26,16 +26,12 @@ from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.position import stack
 from boardenvs.game.state import FloatArray, State, concat, take
-from boardenvs.search import search_position
-from boardenvs.search.evaluation_file import trained_evaluation
-from boardenvs.search.gumbel import GumbelSettings, gumbel_search
-from boardenvs.search.limits import Limits
 from training.boards import game_metrics
 from training.command import read_settings
 from training.folder import load_newest
 from training.gumbel.__main__ import GumbelRun, main
 from training.gumbel.gumbel_settings import GumbelConfig, LearningSettings
-from training.gumbel.network import JudgedNetwork, NetworkLearner, new_network
+from training.gumbel.network import NetworkLearner, new_network
 from training.gumbel.replay import ReplayBatch, ReplayBuffer
 from training.gumbel.self_play import SelfPlay
 
@@ -122,40 +118,6 @@ def test_a_share_of_the_plies_is_searched_in_full_with_noise_and_learnt() -> Non
     assert len(noisy) > 1  # from one position
     share = np.mean([full for _, _, full, _, _ in recorder.plies])
     assert abs(share - 0.4) < 4 * np.sqrt(0.4 * 0.6 / (40 * BOARDS))
-
-
-def test_other_plies_are_played_after_a_quick_search_without_noise() -> None:
-    """So boards that begin alike go alike, and nothing but values is learnt of them."""
-    search = {"simulations": 30, "considered": 4, "full_share": NEVER, "playout_cap_simulations": 3}
-    play, recorder = begun(search)
-    quick, differs = GumbelSettings(3, 4, c_scale=0.5), 0
-    for before, after in seen(play, recorder, 12):
-        noise = np.zeros((BOARDS, play.game.num_actions))
-        actions, _, expected_values = gumbel_search(play.game, before, noise, quick, First())
-        np.testing.assert_array_equal(after.own, play.game.step(before, actions).own)
-        _, _, full, values, _ = recorder.plies[-1]
-        np.testing.assert_allclose(values, expected_values, atol=1e-6)
-        assert not full.any()
-        differs += after.own[0] != after_first(play, before).own[0]
-    assert differs
-    assert len(np.unique(play.boards.state.own)) == 1
-
-
-def test_one_role_plays_what_the_network_plays_by_itself() -> None:
-    """In all games here, also where each ply is searched and learnt; and, where the other role is
-    an opponent's, it is the learner's.
-    """
-    search = {"simulations": 4, "considered": 4, "full_share": 1, "playout_cap_role_share": 1}
-    play, recorder = begun(search, opponents={FOLLOWED: 0.25})
-    first: Any = [
-        after.own == after_first(play, before).own for before, after in seen(play, recorder, 16)
-    ]
-    by_role = np.array([np.all(first[k::2], axis=0) for k in range(2)])
-    alone = play.boards.self_play
-    assert by_role[:, ~alone].all()
-    assert (by_role[0] != by_role[1])[alone].all()
-    assert len(set(by_role[0, alone].tolist())) == 2
-    assert all(full.all() for _, _, full, _, _ in recorder.plies)
 
 
 @pytest.mark.parametrize("opponents", [{}, {FOLLOWED: 0.5}])
@@ -271,35 +233,7 @@ def test_policies_are_learnt_of_plies_that_were_searched_in_full() -> None:
     assert same(*found)
 
 
-def test_the_average_of_the_latest_weights_plays() -> None:
-    one = learner()
-    expected = weights(one.network)
-    for _ in range(3):
-        one.learn(batch_of(1), 1e-2)
-        latest = weights(one.network)
-        expected = [0.999 * a + 0.001 * b for a, b in zip(expected, latest, strict=True)]
-    th.testing.assert_close(weights(one.player), expected)
-    assert not same(weights(one.player), weights(one.network))
-
-
 # ---- a judge beside the network ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["othello", "lines_of_action"])
-def test_a_judge_has_half_of_each_value(name: str) -> None:
-    """The policy stays the network's; the judge's values rank positions as a search does."""
-    game = make(name)
-    evaluation = trained_evaluation(game)
-    assert evaluation is not None
-    state = random_openings(game, 6, (4, 20), np.random.default_rng(0))
-    policy, both = JudgedNetwork(First(), evaluation).evaluate(game, state)
-    expected, own = First().evaluate(game, state)
-    np.testing.assert_array_equal(policy, expected)
-    judged = 2 * both - own
-    found = [search_position(p, Limits(2), evaluation=evaluation) for p in game.positions(state)]
-    values = np.array([x.value for x in found], float)
-    assert (np.diff(judged[np.argsort(values)]) >= -1e-6).all()
-    np.testing.assert_array_equal(np.sign(judged.round(5)), np.sign(values))
 
 
 # ---- runs ----------------------------------------------------------------------------------------

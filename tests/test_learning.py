@@ -44,14 +44,6 @@ OTHELLO: dict[str, Any] = {
     "report": {"opponents": ["random", "greedy"], "pairs": 400},
 }
 # Ten seconds. Without training the policy wins 60 to 80 % of games against random.
-BREAKTHROUGH: dict[str, Any] = {
-    "game": "boardenvs_breakthrough:Breakthrough",
-    "steps": 100_000,
-    "self_play": {"boards": 512, "opening_plies": [0, 30]},
-    "ppo": {**PPO, "hidden": [64, 64], "entropy_bonus": 0.03},
-    "evaluation": {"every": 100_000, "opponents": ["random", "greedy"], "pairs": 25},
-    "report": {"opponents": ["random", "greedy"], "pairs": 200},
-}
 
 
 @pytest.fixture(autouse=True)
@@ -71,12 +63,6 @@ def test_half_a_minute_of_self_play_beats_random_and_greedy() -> None:
     random, greedy = scores(OTHELLO)
     assert random >= 0.93
     assert greedy >= 0.85
-
-
-def test_a_game_of_another_package_is_learnt() -> None:
-    random, greedy = scores(BREAKTHROUGH)
-    assert random >= 0.95
-    assert greedy >= 0.9
 
 
 def test_with_the_usual_gamma_it_would_not_be(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,6 @@ from boardenvs.agents.trained import trained_policy
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.game.openings import random_openings
 from boardenvs.games import GAMES, make
-from training.gumbel.__main__ import GumbelRun
-from training.gumbel.gumbel_settings import GumbelConfig
 from training.learner import make_learner
 from training.ppo import make_env
 from training.run_settings import PPOConfig
@@ -61,18 +59,6 @@ def test_numpy_and_torch_agree(game_id: str) -> None:
     probabilities = th.softmax(logits, dim=1).numpy()
     np.testing.assert_allclose(policy.forward(observation)[1], values.numpy(), atol=1e-3)
     np.testing.assert_allclose(policy.evaluate(game, state)[0], probabilities, atol=1e-4)
-
-
-def test_bfloat16_computes_about_the_same() -> None:
-    values = []
-    for precision in ("float32", "bfloat16"):
-        th.manual_seed(0)
-        network = BoardNetwork((8, 8, 2), 65, (64, 64), precision=precision)
-        observation = th.as_tensor(make("othello").observe(make("othello").init(1)))
-        values.append(network.features(observation).detach().numpy())
-    assert values[1].dtype == np.float32
-    difference = np.abs(values[0] - values[1]).max()
-    assert 0 < difference < 0.02 * np.abs(values[0]).max()
 
 
 def config(**changes: Any) -> PPOConfig:
@@ -142,28 +128,20 @@ def test_draws_are_by_probability_and_never_of_what_has_none(
 # ---- what it begins as ---------------------------------------------------------------------------
 
 
-def _by_gumbel(settings: dict[str, Any], hidden: list[int], folder: Path) -> Policy:
-    gumbel = GumbelConfig.model_validate({**settings, "learning": {"hidden": hidden}})
-    return GumbelRun(gumbel, folder).learner.player.as_policy(gumbel.make_game())
-
-
-def _by_ppo(settings: dict[str, Any], hidden: list[int], folder: Path) -> Policy:
+def _by_ppo(settings: dict[str, Any], hidden: list[int]) -> Policy:
     ppo = PPOConfig.model_validate({**settings, "ppo": {"hidden": hidden}})
     return policy_from_sb3(make_learner(ppo, make_env(ppo)), ppo.make_game())
 
 
-@pytest.mark.parametrize("trained_by", [_by_gumbel, _by_ppo])
 @pytest.mark.parametrize("name", ["othello", "lines_of_action", "wolf_and_sheep"])
-def test_trainings_begin_as_the_policy_that_they_are_given(
-    name: str, trained_by: Callable[..., Policy], tmp_path: Path
-) -> None:
+def test_trainings_begin_as_the_policy_that_they_are_given(name: str, tmp_path: Path) -> None:
     """By its name or in a file."""
     policy, start = trained_policy(make(name)), "trained"
     if name == "othello":
         start = str(tmp_path / "policy.npz")
         save_policy(policy, start, stored="float32")
     settings = {"name": "x", "game": name, "steps": 1, "self_play": {"boards": 32}, "start": start}
-    begun = trained_by(settings, [len(biases) for _, biases in policy.hidden], tmp_path)
+    begun = _by_ppo(settings, [len(biases) for _, biases in policy.hidden])
     state = random_openings(policy.game, 60, (4, 20), np.random.default_rng(0))
     results = [x.evaluate(policy.game, state) for x in (begun, policy)]
     for found, known in zip(*results, strict=True):

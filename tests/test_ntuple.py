@@ -14,15 +14,14 @@ from negamax import lead_with_best_play
 pytest.importorskip("torch")
 pytest.importorskip("pydantic")
 
-from boardenvs.board.bitboard import EIGHT, Board, from_squares
-from boardenvs.game.contract import Game
+from boardenvs.board.bitboard import from_squares
 from boardenvs.game.openings import random_openings
 from boardenvs.game.position import stack
 from boardenvs.game.state import FloatArray
 from boardenvs.games import make
 from boardenvs.search import alphabeta_for
 from boardenvs.search.evaluation import POINT, Terms
-from boardenvs.search.evaluation_file import load_evaluation, parse_tuple, trained_evaluation
+from boardenvs.search.evaluation_file import load_evaluation, parse_tuple
 from training.command import read_settings
 from training.ntuple import run as learning
 from training.ntuple.__main__ import main
@@ -31,11 +30,10 @@ from training.ntuple.ntuple_settings import (
     FitSettings,
     GenerationSettings,
     NTupleConfig,
-    OnePlySettings,
     TargetSettings,
 )
-from training.ntuple.play import WIN, Positions, moved_on, of_ended, of_search, play
-from training.ntuple.run import NTupleRun, mean_weights, play_round
+from training.ntuple.play import WIN, Positions, of_search, play
+from training.ntuple.run import NTupleRun, mean_weights
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs" / "ntuple"
 TUPLES = tuple(map(parse_tuple, ("a1 b1", "d3 e3 f3", "b2 c3")))
@@ -85,32 +83,6 @@ def test_weights_that_make_the_results_are_found() -> None:
     assert alike[0] == pytest.approx(alike[1])
 
 
-def test_stages_are_of_equal_length() -> None:
-    assert stages_of(EIGHT, 15, 4, 64)[[0, 4, 8, 9, 60, 64]].tolist() == [0, 0, 0, 1, 13, 14]
-    assert stages_of(Board(6, 7), 1, 0, 42).tolist() == [0] * 43
-
-
-def test_rounds_of_one_ply_go_on_from_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is played by the weights of the one before, and fits better what its games come to."""
-    game = make("othello")
-    terms, stages = Terms(game, TUPLES), stages_of(game.board, 2, 4, 64)
-    settings = OnePlySettings(games=14)
-    monkeypatch.setattr(learning, "_STEP", 1.0)
-    monkeypatch.setattr(learning, "_FIT", FitSettings(iterations=8, prior=1.0))
-    before = as_evaluation(terms, stages, np.zeros((2, terms.size)), {})
-    once = play_round(before, settings, [0], lambda done: None)
-    positions = play(
-        game, before, settings.playing, 14, np.random.default_rng([0, 0]), after_own_moves=True
-    )
-    state = positions.as_state(game)
-    errors = [np.mean((e.values(state) / POINT - positions.result) ** 2) for e in (before, once)]
-    assert errors[1] < 0.9 * errors[0]
-    other = play_round(once, settings, [0], lambda done: None)
-    assert (other.weights != once.weights).any()
-    halves = (before.weights.astype(int) + once.weights) / 2
-    assert np.abs(mean_weights([before, once]) - halves).max() <= 0.5
-
-
 def test_positions_know_how_their_games_ended() -> None:
     """Results of one game are the same to a side, and their signs change with the side to move."""
     settings = GenerationSettings(games=3, depth=1, endgame=6, opening_plies=(4, 8))
@@ -128,23 +100,6 @@ def test_positions_know_how_their_games_ended() -> None:
 
 
 # Black takes all discs with the last of these moves.
-WIPED_OUT = "f4 d3 c4 f5 e2 f3 g4 e3 e6"
-
-
-def test_who_has_no_disc_left_has_lost_the_whole_board() -> None:
-    """As tournaments count it, by the end of the game and by a search that sees it."""
-    game = make("othello")
-    position, before = game.start(), game.start()
-    for square in WIPED_OUT.split():
-        before, position = position, position.step(game.parse_action(square))
-    assert position.terminated
-    assert 0 in position.words
-    sign = 1 if position.own else -1
-    assert of_ended(game, stack([position])).tolist() == [64 * sign]
-    engine, rng = alphabeta_for(game, None), np.random.default_rng(0)
-    for depth in (1, 3):  # at most so many squares are filled before the end
-        targets = TargetSettings(depth=depth)
-        assert of_search(engine, stack([before]), targets, rng).tolist() == [65 - depth]
 
 
 def test_targets_are_what_search_says() -> None:
@@ -161,48 +116,6 @@ def test_targets_are_what_search_says() -> None:
     solved = of_search(engine, late, TargetSettings(depth=1, endgame=10), rng)
     for position, value in zip(game.positions(late), solved.tolist(), strict=True):
         assert value == lead_with_best_play(game, position)
-
-
-def test_the_heuristic_plays_a_side() -> None:
-    """Of a share of the games: there one role makes its best moves alone, elsewhere none does."""
-    game = make("othello")
-    for share in (0.0, 1.0):
-        settings = GenerationSettings(
-            games=2, depth=1, endgame=0, opening_plies=(0, 0), against_heuristic=share
-        )
-        positions, after = (
-            play(game, trained_evaluation(game), settings, 2, np.random.default_rng(0), own)
-            for own in (False, True)
-        )
-        for number in range(2):
-            of_game = positions.game == number
-            line = list(map(tuple, positions.words[of_game].tolist()))
-            best = [is_best(game, *pair) for pair in itertools.pairwise(line)]
-            greedy = [all(best[role::2]) for role in (0, 1)]
-            assert sum(greedy) == share
-            # After moves of the evaluation's the heuristic is to move.
-            kept = set(after.to_move[after.game == number].tolist())
-            assert kept == ({greedy.index(True)} if share else {0, 1})
-
-
-def is_best(game: Game, before: Any, after: Any) -> bool:
-    """Whether the heuristic finds no better move than the one between these squares."""
-    position = game.position(before)
-    afters = [position.step(action) for action in position.legal_actions()]
-    values = {(a.own, a.opp): int(game.values(stack([a]))[0]) for a in afters}
-    over = any(a.terminated for a in afters)  # a win or loss counts more
-    return over or values[after] == min(values.values())
-
-
-def test_a_share_is_a_random_move_later() -> None:
-    game = make("othello")
-    state = random_openings(game, 300, (10, 30), np.random.default_rng(4))
-    after = moved_on(game, state, 0.5, np.random.default_rng(5))
-    moved = after.ply != state.ply
-    assert 0.35 < moved.mean() < 0.65
-    for old, new in zip(game.positions(state), game.positions(after), strict=True):
-        assert new == old or new in [old.step(a) for a in old.legal_actions()]
-    assert not game.is_over(after).any()
 
 
 def run(*arguments: str) -> int:

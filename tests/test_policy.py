@@ -21,7 +21,7 @@ from boardenvs.agents import check_game, make_agent
 from boardenvs.agents import trained as trained_module
 from boardenvs.agents.policy import Layer, Policy, PolicyAgent, layer_shapes
 from boardenvs.agents.policy_file import PolicyFileError, load_policy, save_policy
-from boardenvs.agents.trained import TrainedAgent, trained_policy
+from boardenvs.agents.trained import trained_policy
 from boardenvs.arena import play_match
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
@@ -134,33 +134,19 @@ NOT_ONE, ANY = "is not a policy file, or is damaged", r"policy\.npz"
 CASES: dict[str, tuple[dict[str, bytes], str]] = {
     "newer": (about(format=3), "has format 3, written by .*: this version reads formats 1 and 2"),
     "no layers": ({"metadata": metadata('{"format": 2, "tuples": []}')}, NOT_ONE),
-    "unknown rules": (about(rules={"board": 10}), "unknown parameter of othello 'board'"),
-    "notes": (about(notes=7), "notes is 7: it must be a JSON object"),
-    "unknown game": (about(game="chess"), "unknown game 'chess'"),
     "shape": (
         {"weight_0": array((127, 24), bytes(127 * 24 * 4))},
         r"weight_0 is float32 of shape \(127, 24\): it must .* of shape \(128, 24\)",
     ),
     "missing": (about(hidden=[24, 16, 16]), "weight_2"),
     "nan": (weights(np.nan), "weight_0 holds other things than finite numbers"),
-    "integers": (
-        {"weight_1": array((24, 16), bytes(24 * 16 * 8), "<i8")},
-        "weight_1 is int64 of shape .*: it must be float16 or float32",
-    ),
     "a header that asks for terabytes": ({"weight_0": array((1 << 20, 1 << 20))}, ANY),
     "a bomb": ({"weight_0": array((128, 24), bytes(40_000_000))}, ANY),
-    "a bomb of metadata": ({"metadata": array((), bytes(4 * 10**7), f"<U{10**7}")}, ANY),
     "deep metadata": ({"metadata": metadata("[" * 100_000)}, ANY),
     "wide layers": (about(hidden=[1 << 23, 1 << 23]), ANY),
-    "many layers": (about(hidden=[1] * 5000), ANY),
-    "a long name": (about(game="x" * 100_000), ANY),
-    "a long format": (about(format="x" * 100_000), ANY),
-    "a long rule": (about(rules={"x" * 100_000: 1}), ANY),
     "code": (about(game="antigravity:Game"), ANY),
     "no numbers": ({"weight_0": array((128, 24), bytes(128 * 24), "|O")}, ANY),
-    "short": ({"weight_0": array((128, 24), bytes(17))}, ANY),
     "weights of 3e38": (weights(3e38), "outputs can be as large as"),
-    "weights of 1e30": (weights(1e30), "outputs can be as large as"),
 }
 
 
@@ -199,59 +185,7 @@ def test_other_files_are_named(path: Path) -> None:
         make_agent("policy:nothing.npz")
 
 
-def test_a_weight_too_large_for_its_file_is_refused(path: Path) -> None:
-    policy = random_policy(OTHELLO)
-    policy.hidden[0][0][0, 0] = 1e6
-    with pytest.raises(ValueError, match="weight_0 has values that float16 cannot hold"):
-        save_policy(policy, path)
-    with pytest.raises(ValueError, match="Did you mean 'float16'"):
-        save_policy(policy, path, stored="float61")
-
-
-def test_the_largest_weights_that_are_taken_play_legally() -> None:
-    small, scale = random_policy(OTHELLO), np.float32(1e26)
-    (weights, biases), second = small.hidden
-    policy = replace(small, hidden=((weights * scale, biases * scale), second))
-    state, rng = positions(OTHELLO, 200), np.random.default_rng(0)
-    for sample in (False, True):
-        actions = PolicyAgent(policy, sample).act(OTHELLO, state, rng)
-        assert OTHELLO.is_legal(state, actions).all()
-    probabilities, values = policy.evaluate(OTHELLO, state)
-    assert np.isfinite(probabilities).all()
-    assert (np.abs(values) <= 1).all()
-
-
 # ---- by specification ----------------------------------------------------------------------------
-
-
-def test_a_file_plays_by_its_specification(path: Path) -> None:
-    policy = random_policy(OTHELLO)
-    save_policy(policy, path, stored="float32")
-    state, rng = positions(OTHELLO), np.random.default_rng
-    for more, sample in (("", False), (",sample=true", True)):
-        found = make_agent(f"policy:{path},shield=false{more}").act(OTHELLO, state, rng(0))
-        assert np.array_equal(found, PolicyAgent(policy, sample).act(OTHELLO, state, rng(0)))
-    with pytest.raises(ValueError, match="lacks path"):
-        make_agent("policy")
-
-
-def test_trained_finds_the_policy_of_the_game(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(trained_module, "FOLDER", tmp_path)
-    trained_policy.cache_clear()
-    agent, rng = make_agent("trained"), np.random.default_rng(0)
-    assert agent == TrainedAgent()
-    for spec in ("wolf_and_sheep", "wolf_and_sheep:rules=described"):
-        game = games.parse(spec)
-        with pytest.raises(ValueError, match=f"no trained policy for {spec}: there are"):
-            check_game(agent, game)
-        policy = random_policy(game, seed=len(spec))
-        save_policy(policy, tmp_path / f"{file_name(game)}.npz", stored="float32")
-        state = positions(game)
-        expected = PolicyAgent(policy).act(game, state, rng)
-        assert np.array_equal(agent.act(game, state, rng), expected)
-    trained_policy.cache_clear()
 
 
 @pytest.mark.parametrize("spec", [*games.BUILT_IN, "wolf_and_sheep:rules=described"])

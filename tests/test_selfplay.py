@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch as th
-from returns import FirstLegal, any_legal, over, played_on, returns_and_results
+from returns import FirstLegal, any_legal, over, returns_and_results
 from same import same
 from test_policy import random_policy
 
@@ -20,7 +20,7 @@ from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.perft import successors
-from boardenvs.game.state import State, take
+from boardenvs.game.state import State
 from boardenvs.tablebase import Tablebase
 from training.boards import played_openings
 from training.ppo import make_env
@@ -86,35 +86,6 @@ def test_with_a_bad_action_on_one_board_no_board_is_played() -> None:
             env.step(actions)
         assert str(np.flatnonzero(masks[board]).tolist()) in str(e.value)
     assert go_on(env) == go_on(other)
-
-
-@pytest.mark.parametrize(("game", "plies"), [("othello", (0, 30)), (SHORT[-1], (0, 5))])
-def test_infos_and_counts_tell_how_games_ended(game: str, plies: Any) -> None:
-    """Their last positions as the policy saw them."""
-    env = make_mixed(4, game, FirstLegal(), opening_plies=plies, final_infos=True)
-    rng, symmetries, told, drawn = np.random.default_rng(0), env.boards.symmetries, [], set()
-    assert symmetries is not None
-    for _ in range(60):
-        before, actions, chosen = env.state, any_legal(env, rng), symmetries.chosen
-        drawn |= set(chosen.tolist())
-        after = played_on(env.game, before, symmetries.meant(actions), np.arange(16) >= 8)
-        *_, dones, infos = env.step(actions)
-        points = env.game.results(after)[np.arange(16), before.to_move] / 100
-        for row in np.flatnonzero(dones):
-            last, symmetry = take(after, [row]), env.game.symmetries[chosen[row]]
-            turned = last._replace(words=env.game.image(symmetry, last.words))
-            seen = infos[row].pop("terminal_observation")
-            assert np.array_equal(seen, env.game.observe(turned)[0])
-            truncated = not last.terminated[0]
-            assert infos[row] == {"plies": after.ply[row], "truncated": truncated}
-            told.append((row >= 8, after.ply[row], points[row]))
-    assert drawn == set(range(len(env.game.symmetries)))
-    ended = env.take_ended()
-    for group, name in enumerate(("self-play", "x")):
-        theirs = [row for row in told if row[0] == group]
-        assert ended[name].games == len(theirs) > 5
-        assert [ended[name].plies, ended[name].points] == np.sum(theirs, axis=0)[1:].tolist()
-    assert env.take_ended()["x"].games == 0
 
 
 # ---- openings ----------------------------------------------------------------------------------

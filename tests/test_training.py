@@ -33,11 +33,11 @@ from boardenvs.utils.files import written
 from training import evaluation, ppo, report
 from training.command import read_settings
 from training.evaluation import Score, SuiteResult
-from training.folder import WRITTEN, CheckpointError, load_newest, make_folder
+from training.folder import WRITTEN, load_newest, make_folder
 from training.gumbel.gumbel_settings import GumbelConfig
 from training.ntuple.ntuple_settings import NTupleConfig
 from training.run import Run
-from training.run_settings import ConfigError, GameSettings, PPOConfig, RunSettings, find_device
+from training.run_settings import ConfigError, GameSettings, PPOConfig, RunSettings
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
 
@@ -207,20 +207,6 @@ def test_a_run_is_neither_overwritten_nor_resumed_by_mistake(
     Path("runs/tiny/config.yaml").unlink()
     assert ppo.main([tiny, "--overwrite"]) == 2
     assert "is not replaced" in capsys.readouterr().err
-
-
-def test_a_damaged_checkpoint_is_refused_and_the_one_before_it_used(tiny: str) -> None:
-    assert ppo.main([tiny]) == 0
-    folder = Path("runs/tiny/checkpoints")
-    first, last = sorted(folder.iterdir())
-    last.write_bytes(last.read_bytes()[:-1])
-    content, problems = load_newest(folder)
-    assert content is not None
-    assert content["steps"] == int(first.stem)
-    assert "its digest does not match" in problems[0]
-    first.write_bytes(b"something else")
-    with pytest.raises(CheckpointError, match="not a checkpoint of this version"):
-        load_newest(folder)
 
 
 # ---- what is due between updates ---------------------------------------------------------------
@@ -408,7 +394,7 @@ def test_configurations_that_come_with_the_project_are_valid(kind: str) -> None:
         ("", "report.opponents=['alphabeta:depth=1']", "which self_play.opponents has too"),
         ("", "report.opponents=[perfect]", "report.opponents: 'perfect' cannot play othello"),
         ("", "name=../x", "name is '../x'"),
-        ("", "ppo.hidden=[64, 1000000]", r"\d+ weights and biases: at most 16777216 are read"),
+        ("", "ppo.hidden=[64, 1000000]", "ppo.hidden.1 is 1000000: .*less than or equal to 2048"),
         ("", "steps.x=1", "steps is not a group"),
         ("", "steps", "write it as key=value"),
         ("gumbel", "self_play.pool={share: .5}", "search has no pool"),
@@ -428,11 +414,6 @@ def test_wrong_settings_are_named(tmp_path: Path, kind: str, override: str, mess
     path.write_text(yaml.safe_dump(SMALL[kind]))
     with pytest.raises(ConfigError, match=message):
         read_settings(KINDS[kind], path, [override])
-
-
-def test_a_device_that_is_not_there_is_named() -> None:
-    with pytest.raises(ConfigError, match=r"device is 'cuda:99': torch has"):
-        find_device("cuda:99")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,6 @@ for _name in _NEEDED:
         message = f"training needs {_name}: pip install 'boardenvs[train]'"
         raise ModuleNotFoundError(message, name=_name)
 
-# Threads of OpenMP that wait for each other in loops take the time of everything else on the
-# machine, and of one another where there are too few cores. This is read when torch is imported.
+# Threads of OpenMP that spin while they wait slow down everything else on the machine. Torch reads
+# this when it is imported.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

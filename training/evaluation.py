@@ -41,7 +41,7 @@ class SuiteResult(BaseModel):
 
     @property
     def rank(self) -> tuple[bool, float, float]:
-        """What the best policy has most of: no leaks, then the worst score, then the mean score.
+        """The sort key of policies: no leaks, then the worst score, then the mean score.
 
         If the game is solved, the shares of `training.exact` replace the scores: they count all
         mistakes, games only those that an opponent happens to provoke.

@@ -1,7 +1,4 @@
-"""How well a policy plays Wolf and Sheep, measured by the exact solution on all that can happen.
-
-Games against opponents show how often others find the policy's mistakes. The tablebase finds all.
-"""
+"""Compare a policy with the exact solution of Wolf and Sheep; the tablebase finds every mistake."""
 
 from __future__ import annotations
 
@@ -17,29 +14,28 @@ from boardenvs.game.state import BoolArray, IntArray, State, concat, take
 from boardenvs.tablebase import Tablebase, new_positions, won_positions
 from boardenvs.tablebase.numbering import COUNT
 
-# Positions drawn, of all that a role can win, where there are more; the classic game's sheep have
-# 38,297.
+# At most this many positions are drawn of those that a role can win; the sheep have 38,297.
 POSITIONS = 40_000
 
 # The metric that is a count and not a share.
 LEAKS = "leaks"  # the metric that is a count and not a share
 
-# Mistakes of the other role, drawn of all, after which the policy has to win against perfect play.
+# Mistakes of the other role that are drawn; the policy must win after them.
 MISTAKES = 1000
 
 
 def examine(game: Game, agent: Agent, seed: int) -> dict[str, float]:
-    """What the exact solution says of the agent, by metric; empty for a game that is not solved.
+    """Return the agent's metrics by the exact solution; empty for a game that is not solved.
 
-    Of all positions that games can reach, for each ROLE that wins some:
+    Over all positions that games can reach, for each ROLE that wins some:
 
-    - `ROLE keeps`: the share of the positions won for it in which its move keeps the win;
-    - `ROLE only`: the same, of those in which one move keeps it and others do not;
-    - `ROLE punishes`: of the other role's mistakes that lead to such positions, the share after
-      which the agent wins against perfect play.
+    - `ROLE keeps`: the share of its won positions in which its move keeps the win;
+    - `ROLE only`: the same, if only one move keeps it;
+    - `ROLE punishes`: the share of the other role's mistakes after which the agent wins against
+      perfect play.
 
-    `ROLE leaks`, for the role that wins from the start: the positions in which the agent gives its
-    win away, of all that any replies to its own moves can lead to. At 0 it loses no line.
+    `ROLE leaks`, for the role that wins from the start: the number of positions in which the agent
+    gives its win away, of all that any replies to its moves can lead to.
     """
     try:
         table = Tablebase.load(game)
@@ -72,9 +68,7 @@ def _winner_of_the_start(table: Tablebase) -> int:
 
 @lru_cache(maxsize=4)
 def _mistakes(game: Game, role: int) -> State:
-    """The positions after each mistake of the role: each move from a won position to one that is
-    not won.
-    """
+    """Return the positions after each move of the role that gives a win away."""
     moves = map(Tablebase.load(game).moves, parts(won_positions(game, role)))
     found = concat([take(move.after, move.value < 0) for move in moves])
     return new_positions(game, found, np.zeros(COUNT, np.bool_))
@@ -98,7 +92,7 @@ def _leaks(table: Tablebase, agent: Agent, role: int, rng: np.random.Generator) 
 
 
 def _wins(game: Game, agent: Agent, state: State, rng: np.random.Generator) -> float:
-    """The share of these positions that the agent, to move in all of them, wins."""
+    """Return the share of these positions that the agent, to move, wins against perfect play."""
     role, wins, count = int(state.to_move[0]), 0, len(state.ply)
     players: dict[int, Agent] = {role: agent, 1 - role: PerfectAgent()}
     while len(state.ply):

@@ -135,17 +135,22 @@ def _write_settings(folder: Path, config: GameSettings) -> None:
     write_atomically(folder / "config.yaml", text.encode())
 
 
-def _differences(before: dict[str, Any], now: dict[str, Any], within: str = "") -> Iterator[str]:
+def _differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
     """Yield a line for each setting that differs and is not free to change."""
-    for key in sorted(before.keys() | now.keys()):
-        name = f"{within}{key}"
-        old, new = before.get(key), now.get(key)
-        if old == new or name in _FREE_TO_CHANGE:
-            continue
-        if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
-            yield from _differences(old, new, f"{name}.")
+    old, new = dict(_flat(before)), dict(_flat(now))
+    for name in sorted(old.keys() | new.keys()):
+        free = any(name == free or name.startswith(f"{free}.") for free in _FREE_TO_CHANGE)
+        if not free and old.get(name) != new.get(name):
+            yield f"  {name} was {old.get(name)!r} and is {new.get(name)!r}"
+
+
+def _flat(settings: dict[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield nested settings as "ppo.hidden" and their values."""
+    for key, value in settings.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{within}{key}.")
         else:
-            yield f"  {name} was {old!r} and is {new!r}"
+            yield f"{within}{key}", value
 
 
 # ---- checkpoints ---------------------------------------------------------------------------------

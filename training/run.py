@@ -9,17 +9,16 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
 from boardenvs.agents.policy import Policy
-from boardenvs.agents.policy_file import save_policy
-from boardenvs.agents.pool import OpponentPool
 from boardenvs.game.state import FloatArray
 from boardenvs.utils.ending import ENDING, handling
 from boardenvs.utils.files import write_atomically
@@ -27,6 +26,7 @@ from training.folder import load_newest, save_checkpoint, to_arrays
 from training.run_settings import POOL_SIZE, RunSettings
 
 if TYPE_CHECKING:
+    from boardenvs.agents.pool import OpponentPool
     from training.evaluation import SuiteResult
 
 # Seeds of openings, far from each other: the policy is chosen on the first, judged on the second.
@@ -46,7 +46,6 @@ class Run(ABC):
         self.folder = folder
         self.game = config.make_game()
         self.steps = 0
-        self.pool = OpponentPool(folder / "pool", POOL_SIZE, config.seed)
         self.results: list[SuiteResult] = []
         self.metrics: list[dict[str, float]] = []  # of each update
         self.logger = Logger(str(folder), [])
@@ -105,6 +104,7 @@ class Run(ABC):
 
     def conclude(self, console: Console) -> None:
         """Judge the best policy, and write the report."""
+        from boardenvs.agents.policy_file import save_policy
         from training.report import write_report
 
         save_policy(self._best, self.folder / "policy.npz")
@@ -132,6 +132,7 @@ class Run(ABC):
             self.save()
 
     def _evaluate(self) -> dict[str, float]:
+        from boardenvs.agents.policy_file import save_policy
         from training.evaluation import evaluate
 
         policy = self._policy()
@@ -151,8 +152,19 @@ class Run(ABC):
         """The evaluation that ranks highest, the latest of equal ones."""
         return max(reversed(self.results), key=lambda result: result.rank)
 
+    @cached_property
+    def pool(self) -> OpponentPool:
+        """The earlier policies that are opponents."""
+        from boardenvs.agents.pool import OpponentPool
+
+        return OpponentPool(self.folder / "pool", POOL_SIZE, self.config.seed)
+
+    @property
+    def _has_pool(self) -> bool:
+        return self.keeps_pool and bool(self.config.self_play.pool.share)
+
     def _add_to_pool(self) -> None:
-        if self.keeps_pool and self.config.self_play.pool.share:
+        if self._has_pool:
             self.pool.add(self._policy(), self.steps)
 
     def notes(self) -> dict[str, Any]:
@@ -169,7 +181,7 @@ class Run(ABC):
             "metrics": self.metrics,
             "results": [r.model_dump() for r in self.results],
             "best": self._best.layers,
-            "pool": self.pool.snapshot(),
+            "pool": self.pool.snapshot() if self._has_pool else None,
             **self._snapshot(),
         }
         save_checkpoint(self.folder / "checkpoints", self.steps, content)
@@ -195,7 +207,7 @@ class Run(ABC):
         *hidden, policy, value = to_arrays(saved["best"])
         notes = self.notes() | {"steps": self.best.steps}
         self._best = Policy(self.game, tuple(hidden), policy, value, notes)
-        problems = self.pool.restore(saved["pool"]) if self.keeps_pool else []
+        problems = self.pool.restore(saved["pool"]) if self._has_pool else []
         return problems + self._restore(saved)
 
     @property
@@ -247,16 +259,9 @@ class Display:
     """A progress bar in a terminal, and a line for each evaluation everywhere."""
 
     def __init__(self, console: Console, config: RunSettings, done: int) -> None:
-        self._bar = Progress(
-            TextColumn("[bold]{task.description}"),
-            BarColumn(bar_width=20),
-            MofNCompleteColumn(),
-            TextColumn("steps, left"),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[metrics]}"),
-            console=console,
-        )
-        self._task = self._bar.add_task(config.name, total=config.steps, completed=done, metrics="")
+        self._name = config.name
+        self._bar = Progress(console=console)
+        self._task = self._bar.add_task(config.name, total=config.steps, completed=done)
 
     def __enter__(self) -> Display:
         self._bar.start()
@@ -267,11 +272,9 @@ class Display:
 
     def update(self, steps: int, metrics: Mapping[str, float]) -> None:
         """Show the metrics of an update."""
-        shown = (
-            f"{metrics['speed/steps_per_second']:,.0f} steps/s  "
-            f"entropy {metrics['train/entropy']:.2f}"
-        )
-        self._bar.update(self._task, completed=steps, metrics=shown)
+        speed, entropy = metrics["speed/steps_per_second"], metrics["train/entropy"]
+        text = f"{self._name}: {steps:,} steps, {speed:,.0f} steps/s, entropy {entropy:.2f}"
+        self._bar.update(self._task, completed=steps, description=text)
 
     def evaluated(self, result: SuiteResult, is_best: bool) -> None:
         """Print an evaluation."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import torch as th
 from pydantic import (
@@ -20,9 +20,10 @@ from pydantic import (
 
 from boardenvs import games
 from boardenvs.agents import agent_for
-from boardenvs.agents.policy import Policy
-from boardenvs.agents.policy_file import load_policy, readable_shapes
 from boardenvs.game.openings import MAX_PLIES
+
+if TYPE_CHECKING:
+    from boardenvs.agents.policy import Policy
 
 
 def _ascending(ends: tuple[int, int]) -> tuple[int, int]:
@@ -36,13 +37,16 @@ Ply = Annotated[int, Field(ge=0, le=MAX_PLIES)]
 PlyRange = Annotated[tuple[Ply, Ply], Ascending]
 Positive = Annotated[int, Field(gt=0, le=10**15)]  # floats hold these exactly
 Boards = Annotated[int, Field(gt=0, le=1 << 24)]
-Widths = Annotated[tuple[Positive, ...], Field(min_length=1)]  # of layers
+# Widths of layers; files of larger networks are not read.
+Widths = Annotated[
+    tuple[Annotated[int, Field(gt=0, le=2048)], ...], Field(min_length=1, max_length=4)
+]
 NotNegative = Annotated[float, Field(ge=0)]
 Above0 = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Part = Annotated[float, Field(gt=0, le=1)]
 
-# What `start` may be, beside a file.
+# Values of `start`, beside a file.
 SCRATCH, TRAINED = "scratch", "trained"
 
 # The names of groups of boards without a named opponent.
@@ -196,7 +200,6 @@ class RunSettings(GameSettings):
                     "on opponents that the policy was not trained against"
                 )
         self.self_play.groups()
-        readable_shapes(self.make_game(), list(self.hidden))
         self.start_policy()
         return self
 
@@ -207,6 +210,7 @@ class RunSettings(GameSettings):
         """
         if self.start == SCRATCH:
             return None
+        from boardenvs.agents.policy_file import load_policy
         from boardenvs.agents.trained import trained_policy
 
         game = self.make_game()
@@ -231,7 +235,7 @@ class PPOSettings(Section):
     entropy_bonus: NotNegative = 0.01
     final_entropy_bonus: NotNegative | None = None
 
-    # What no configuration changes: passes over each rollout, PPO's clip range, the weight of the
+    # The same for all configurations: passes over each rollout, PPO's clip range, the weight of the
     # value loss, and the largest norm of a gradient.
     EPOCHS: ClassVar = 2
     CLIP_RANGE: ClassVar = 0.2

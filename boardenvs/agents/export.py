@@ -37,7 +37,7 @@ def policy_from_sb3(model: Any, game: Game, notes: Mapping[str, Any] | None = No
     `model` is an algorithm of Stable-Baselines3 or sb3-contrib with an actor-critic policy
     ("MlpPolicy" of PPO, A2C, MaskablePPO), or that policy. Its layers must be fully connected, with
     ReLU or Tanh between them, of any number and width; policy and value may share them or not. A
-    policy of one's own takes part where it has a method `as_policy(game, notes) -> Policy`. `notes`
+    policy class of your own needs a method `as_policy(game, notes) -> Policy`. `notes`
     are JSON values to keep with the policy.
 
     TypeError for a model of another kind, ValueError for layers that have no such form.
@@ -88,7 +88,7 @@ def layer_of(module: Any) -> Layer:
 
 
 def _side_by_side(one: list[Layer], other: list[Layer], activation: str) -> list[Layer]:
-    """Two networks over the same inputs as one, whose layers hold those of both."""
+    """Merge two networks over the same inputs into one."""
     if len(one) != len(other):
         if activation != "relu":
             raise ValueError(
@@ -106,7 +106,7 @@ def _side_by_side(one: list[Layer], other: list[Layer], activation: str) -> list
 
 
 def _padded(layers: list[Layer], count: int) -> list[Layer]:
-    """More layers before the last, which change nothing: what ReLU has left is not negative."""
+    """Add identity layers before the last; with ReLU they change nothing."""
     *hidden, output = layers
     if not hidden and count > 1:
         raise ValueError("policy or value has no layer of its own, the other has: give both some")
@@ -116,7 +116,7 @@ def _padded(layers: list[Layer], count: int) -> list[Layer]:
 
 
 def _planes_first(layer: Layer, game: Game) -> Layer:
-    """The layer's inputs plane by plane, where they were square by square with all planes."""
+    """Reorder the layer's inputs from square by square to plane by plane."""
     weights, biases = layer
     squares, planes = game.board.size, game.observation_shape[2]
     if len(weights) != squares * planes:
@@ -143,7 +143,7 @@ _CONSTANTS = {
 
 
 def onnx_bytes(policy: Policy) -> bytes:
-    """The content of a file with the policy as a model; ImportError where onnx is not installed."""
+    """Return the content of an ONNX file; ImportError without onnx."""
     try:
         from onnx import checker, helper, numpy_helper, parser
     except ImportError as error:
@@ -167,7 +167,7 @@ def onnx_bytes(policy: Policy) -> bytes:
 
 
 def _text(policy: Policy) -> str:
-    """The model in ONNX's own notation, but for its constants."""
+    """Return the model in ONNX's own notation, except its constants."""
     shape = ",".join(map(str, ("B", *policy.game.observation_shape)))
     actions = policy.game.num_actions
     hidden = [

@@ -1,8 +1,4 @@
-"""The network that trainers learn with, in torch, and the draw of an action by its outputs.
-
-What it has learnt becomes a `Policy`, which plays without torch. This is one of the few modules of
-boardenvs that need torch; trainers import it.
-"""
+"""The network of all trainers, in torch; `as_policy` makes a `Policy` that needs no torch."""
 
 from __future__ import annotations
 
@@ -17,7 +13,7 @@ from boardenvs.agents.policy import Policy
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Array
 
-# What a flat plane weighs against one square of another plane.
+# The input of a flat plane, relative to one square of another plane.
 FLAT_WEIGHT = 4.0
 
 # The logits of illegal actions: their probability is 0 in float32.
@@ -28,10 +24,10 @@ HIDDEN_GAIN, POLICY_GAIN, VALUE_GAIN = 2**0.5, 0.01, 1.0
 
 
 class NetworkInputs:
-    """What a network takes of an observation: all squares of a plane, or one number of a plane that
-    is the same on all squares, which would else outweigh the pieces.
+    """The inputs of a network: all squares of a plane, or one number if the plane is flat.
 
-    `flat` names such planes. The inputs of the others come first, then one for each flat plane.
+    `flat` are the planes that are the same on all squares, and would otherwise outweigh the pieces.
+    The inputs of the other planes come first, then one for each flat plane.
     """
 
     def __init__(self, shape: Sequence[int], flat: Sequence[int]) -> None:
@@ -40,13 +36,13 @@ class NetworkInputs:
         self.flat = list(flat)
         self.full = [plane for plane in range(self.planes) if plane not in self.flat]
         self.size = squares * len(self.full) + len(self.flat)
-        # Where each input stands plane by plane, of inputs that are square by square.
+        # The index plane by plane of each input that is square by square.
         pieces = np.arange(squares * len(self.full)).reshape(-1, squares).T.ravel()
         self.by_square = np.concatenate([pieces, np.arange(len(pieces), self.size)])
 
     def for_all_squares(self, weights: Array) -> Array:
-        """The weights (size, N) of a first layer, whose inputs are plane by plane, as those of one
-        that takes every square of every plane, (planes * squares, N) float32.
+        """Convert weights (size, N) of a first layer, whose inputs are plane by plane, to weights
+        for every square of every plane, (planes * squares, N) float32.
         """
         squares = self.squares
         full, flat = np.split(np.asarray(weights), [squares * len(self.full)])
@@ -56,7 +52,7 @@ class NetworkInputs:
         return found.reshape(-1, weights.shape[1])
 
     def from_all_squares(self, weights: Array) -> Array:
-        """The inverse of `for_all_squares`, to the bit."""
+        """The inverse of `for_all_squares`, bit for bit."""
         planes = np.asarray(weights).reshape(self.planes, self.squares, -1)
         full = planes[self.full].reshape(-1, weights.shape[1])
         flat = planes[self.flat].sum(axis=1, dtype=np.float64) / FLAT_WEIGHT
@@ -67,8 +63,8 @@ class BoardNetwork(th.nn.Module):
     """Fully connected layers with ReLU over observations (B, R, F, C), which policy and value
     share, and over them the logits of actions and the value.
 
-    `shape` is that of an observation, `hidden` the widths of the layers, `flat` the planes that are
-    the same on all squares, see `flat_planes`. The shared layers compute in `precision`, "float32"
+    `shape` is the shape of an observation, `hidden` the widths of the layers, `flat` the planes of
+    `flat_planes`. The shared layers compute in `precision`, "float32"
     or "bfloat16"; all weights are stored in float32.
     """
 
@@ -126,7 +122,7 @@ class BoardNetwork(th.nn.Module):
             th.nn.init.zeros_(layer.bias)
 
     def take(self, policy: Policy) -> None:
-        """Take over the layers of a policy of the same widths."""
+        """Copy the layers of a policy with the same widths."""
         (weights, biases), *rest = policy.layers
         first = self.inputs.from_all_squares(weights)[self.inputs.by_square], biases
         with th.no_grad():
@@ -135,7 +131,7 @@ class BoardNetwork(th.nn.Module):
                 module.bias.copy_(th.tensor(biases))
 
     def as_policy(self, game: Game, notes: Mapping[str, Any] | None = None) -> Policy:
-        """A copy of what has been learnt, which plays without torch."""
+        """Return a copy that plays without torch."""
         (weights, biases), *rest = map(layer_of, self._linear())
         by_plane = np.empty_like(weights)
         by_plane[self.inputs.by_square] = weights
@@ -149,7 +145,7 @@ class BoardNetwork(th.nn.Module):
 
 
 def flat_planes(game: Game) -> tuple[int, ...]:
-    """The planes of the observation that are the same on all squares, seen on random positions."""
+    """Return the planes of the observation that are the same on all squares of random positions."""
     rng = np.random.default_rng(0)
     state = game.init(256)
     seen = []
@@ -162,10 +158,9 @@ def flat_planes(game: Game) -> tuple[int, ...]:
 
 
 def draw(probabilities: th.Tensor, generator: th.Generator | None = None) -> th.Tensor:
-    """An action for each row, (B,) int64, drawn from its probabilities (B, A).
+    """Draw an action for each row, (B,) int64, from its probabilities (B, A).
 
-    It is the first at which the sum of probabilities reaches a random height: one random number a
-    row, where torch's `multinomial` costs one for every action.
+    It uses one random number per row; torch's `multinomial` uses one for every action.
     """
     reached = probabilities.cumsum(dim=1)
     heights = th.rand(len(reached), 1, device=reached.device, generator=generator)

@@ -1,4 +1,4 @@
-"""Trained policies: networks that run without a deep learning library, as players and judges.
+"""Trained policies: networks that play and evaluate without a deep learning library.
 
 A policy is a small network: fully connected layers (ReLU or Tanh) over an observation's planes, and
 over these one output an action and one for the value. The inputs are the observation's planes,
@@ -25,7 +25,7 @@ from boardenvs.utils.threads import one_thread
 Float32Array: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
 Layer: TypeAlias = tuple[Float32Array, Float32Array]  # weights (inputs, outputs), biases (outputs,)
 
-# What stands after each hidden layer, in place.
+# Applied after each hidden layer, in place.
 ACTIVATIONS = {"relu": lambda x: np.maximum(x, 0, out=x), "tanh": lambda x: np.tanh(x, out=x)}
 
 # Beyond it sums of float32 may overflow.
@@ -34,10 +34,9 @@ _LARGEST = 1e30
 
 @dataclass(frozen=True, eq=False)
 class Policy:
-    """A network that knows what to play in one game, under one set of rules.
+    """A network for one game with one set of rules.
 
-    ValueError where the layers do not fit the game or one another, or hold numbers so large that
-    what is computed with them could overflow.
+    ValueError if the layers do not fit the game or each other, or could overflow.
     """
 
     game: Game
@@ -84,7 +83,7 @@ class Policy:
         }
 
     def evaluate(self, game: Game, state: State) -> tuple[Float32Array, Float32Array]:
-        """The probability of each action, (B, A) float32, 0 where it is illegal, and the value to
+        """The probability of each action, (B, A) float32, 0 if it is illegal, and the value to
         the side to move, (B,) float32 from -1 (a loss) to 1. Terminated rows give noop 1.
         """
         self.check_game(game)
@@ -173,4 +172,4 @@ def _reach(weights: Float32Array, biases: Float32Array, largest: float) -> float
     """How large the outputs of a layer can be where its inputs are at most `largest`."""
     with np.errstate(over="ignore", invalid="ignore"):
         sums = np.abs(weights.astype(np.float64)).sum(axis=0) * largest + np.abs(biases)
-    return float(np.max(sums, initial=0.0))  # nan, where there is one
+    return float(np.max(sums, initial=0.0))  # nan if there is one

@@ -30,7 +30,7 @@ FORMAT = 2
 _READ = (1, 2)  # the first had no activation: all were ReLU
 
 _STORED = ("float16", "float32")
-_MOST_NUMBERS = 1 << 24  # weights and biases: a hundred times those of the policies we train
+_MOST_NUMBERS = 1 << 24  # weights and biases
 _MOST_LAYERS = 64
 
 _EXPORT = "load it and write save_policy(boardenvs.agents.policy_from_sb3(model, game), PATH)"
@@ -98,9 +98,7 @@ def _describe(policy: Policy) -> dict[str, Any]:
 
 
 def readable_shapes(game: Game, hidden: Any) -> dict[str, tuple[int, int]]:
-    """`layer_shapes` of a list of widths out of a file; ValueError where it is none, or where the
-    layers are larger than those of files that are read.
-    """
+    """Return `layer_shapes` of the widths in a file; ValueError if they are wrong or too large."""
     if not isinstance(hidden, list) or not all(is_whole(x, 1, _MOST_NUMBERS) for x in hidden):
         raise ValueError(f"hidden is {cut(repr(hidden))}: it must be a list of layers' widths")
     if len(hidden) > _MOST_LAYERS:

@@ -1,7 +1,6 @@
-"""The learner's earlier selves as opponents, each a policy file in one folder.
+"""Earlier snapshots of a policy as opponents, each a policy file in one folder.
 
-A policy that meets only itself can go round in circles, forgetting how to beat what it no longer
-plays. Against the snapshots it must still be good at that.
+A policy that meets only itself can forget how to beat what it no longer plays.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class OpponentPool:
         return len(self._kept)
 
     def add(self, policy: Policy, steps: int) -> None:
-        """Write a snapshot to its file and take it in; OSError where that cannot be."""
+        """Add a snapshot, and write it to its file."""
         path = self._folder / f"{steps:012d}.npz"
         path.parent.mkdir(parents=True, exist_ok=True)
         save_policy(policy, path)
@@ -40,31 +39,31 @@ class OpponentPool:
             del self._kept[old]
 
     def draw(self, count: int) -> list[PolicyAgent]:
-        """So many opponents, drawn uniformly, different ones as far as there are; they sample."""
+        """Draw opponents uniformly, distinct if there are enough; they sample their actions."""
         policies = [policy for _, policy in self._kept.values()]
         chosen = self._rng.choice(len(policies), count, replace=count > len(policies))
         return [PolicyAgent(policies[i], sample=True) for i in chosen]
 
     def snapshot(self) -> dict[str, Any]:
-        """What draws to come depend on, the files by name and digest; see `restore`."""
+        """Return what later draws depend on: the files' names and digests, and the generator."""
         digests = {name: digest for name, (digest, _) in self._kept.items()}
         return {"digests": digests, "rng": deepcopy(self._rng.bit_generator.state)}
 
     def restore(self, snapshot: dict[str, Any]) -> list[str]:
-        """Go on from a `snapshot`, without the files that are gone or changed; what was wrong."""
+        """Go on from a `snapshot`; returns what is wrong with files that are missing or changed."""
         self._rng.bit_generator.state = deepcopy(snapshot["rng"])
         return self._take_in(snapshot["digests"])
 
     def read(self, steps: int) -> list[str]:
-        """Go on from the folder alone: take in the last files of up to so many steps, and no
-        others; what was wrong with some. Later ones are of a part of a run that was lost.
+        """Keep only the last files of the folder with at most this many steps, since later ones are
+        from a lost part of a run; returns what is wrong with some.
         """
         names = sorted(p.name for p in self._folder.glob("*.npz") if p.stem.isdecimal())
         last = [name for name in names if int(name[:-4]) <= steps][-self._size :]
         return self._take_in(dict.fromkeys(last))
 
     def _take_in(self, files: Mapping[str, str | None]) -> list[str]:
-        """These files, which have the digest that is given, and no others; what was wrong."""
+        """Keep only these files, with the digest that is given; returns what is wrong with some."""
         self._kept.clear()
         problems = []
         for name, expected in files.items():

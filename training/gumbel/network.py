@@ -51,7 +51,7 @@ class NetworkEvaluator:
 
 
 class JudgedNetwork:
-    """The policy of a network, and the mean of its value and that of a shallow alpha-beta search.
+    """The policy of a network, and the mean of its value and a shallow alpha-beta search's.
 
     The search uses a learnt evaluation, which predicts results better than a young network.
     """

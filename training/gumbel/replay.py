@@ -29,7 +29,7 @@ class ReplayBatch(NamedTuple):
 
 
 class ReplayBuffer:
-    """The last `size` positions; those of unfinished games wait for the result."""
+    """The last `size` positions; positions of unfinished games wait for the result."""
 
     def __init__(self, game: Game, size: int, search_value: float) -> None:
         self.size = size

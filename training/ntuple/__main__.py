@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+from rich.progress import Progress
 
 from boardenvs.agents import make_agent
 from boardenvs.arena.executor import Executor, WorkerError
@@ -81,18 +81,11 @@ def train(
 @contextmanager
 def _display(console: Console) -> Iterator[run.Progress]:
     """Yield a function that shows progress, and raises StopLearning after a request to stop."""
-    columns = (
-        TextColumn("[bold]{task.description}"),
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-    )
-    tasks = dict[str, TaskID]()
-    with Progress(*columns, console=console) as bar, stop_requests() as stop_requested:
+    with Progress(console=console) as bar, stop_requests() as stop_requested:
+        task = bar.add_task("")
 
         def show(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = bar.add_task(what, total=total)
-            bar.update(tasks[what], completed=done)
+            bar.update(task, description=what, completed=done, total=total)
             if stop_requested():
                 raise StopLearning
 
@@ -102,12 +95,7 @@ def _display(console: Console) -> Iterator[run.Progress]:
 def _write_results(
     config: NTupleConfig, folder: Path, minutes: float, scores: dict[str, Score]
 ) -> None:
-    """Write the report: how well the evaluation predicts results, and how well it plays."""
-    generations = [
-        load_evaluation(folder / "evaluations" / f"{k}.npz").notes
-        for k in range(len(config.generations))
-    ]
-    unit = "points" if config.make_game().margin_counts else "hundredths of a win"
+    """Write how well the evaluation plays, and how well each generation predicts results."""
     report = Document(f"{config.name}: an evaluation of {config.game}")
     report.text(f"{minutes:.1f} CPU minutes in this part of the run, seed {config.seed}.")
     report.text(
@@ -115,24 +103,16 @@ def _write_results(
         "against each player, with 95 % intervals:"
     )
     report.table(ReportTable([{"opponent": f"`{k}`", "score": str(s)} for k, s in scores.items()]))
-    report.text(
-        f"Root mean squared error in games that were not fitted, in {unit}, by stage; and the "
-        "standard deviation of their results."
-    )
-    errors = [
-        {"generation": f"{number}, {kind.replace('_', ' ')}"}
-        | {str(stage): f"{x:.1f}" for stage, x in enumerate(notes[kind], start=1)}
-        for number, notes in enumerate(generations, start=1)
-        for kind in ("error", "standard_deviation")
-    ]
-    report.table(ReportTable(errors))
     report.write(folder)
     result = {
         "name": config.name,
         "game": config.game,
         "cpu_minutes": round(minutes, 2),
         "scores": {name: score.model_dump() for name, score in scores.items()},
-        "generations": [dict(notes) for notes in generations],
+        "generations": [
+            dict(load_evaluation(folder / "evaluations" / f"{k}.npz").notes)
+            for k in range(len(config.generations))
+        ],
     }
     # The last file: if it is there, all others are.
     write_atomically(folder / "result.json", json.dumps(result, indent=1).encode())

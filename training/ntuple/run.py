@@ -20,8 +20,7 @@ from training.ntuple.play import GamesToPlay, Positions, load_positions, save_po
 GAMES_A_FILE = 1000
 _AT_ONCE = 2000  # games of a round
 
-# Of the weights for one ply: the rounds whose mean they are, the share of the fitted correction
-# that a round adds, and the fit.
+# Weights for one ply: the mean of the last rounds, each adding a share of its fitted correction.
 _AVERAGED, _STEP = 8, 0.5
 _FIT = FitSettings(iterations=6, prior=300, neighbours=0.6)
 
