@@ -168,3 +168,7 @@ def test_records_converts(tmp_path: Path) -> None:
     assert f"3 games are in {tmp_path / 'new.txt'}" in output.replace("\n", "")
     assert "does not hold all of their players" in output
     assert [r.actions for r in load(tmp_path / "new.txt")] == [r.actions for r in whole]
+
+
+def test_the_benchmark_has_its_own_options() -> None:
+    assert "--sizes has 0" in run("bench", "--sizes", 0, code=2)

@@ -115,13 +115,6 @@ def test_one_process_at_a_time_has_a_lock(tmp_path: Path) -> None:
     assert (tmp_path / "number").read_text() == "150"
 
 
-def test_nobody_waits_if_there_can_be_no_lock() -> None:
-    entered = False
-    with one_process_at_a_time(Path("/proc/lock")):
-        entered = True
-    assert entered
-
-
 def test_devices_links_and_modes_stay(tmp_path: Path) -> None:
     before = os.stat("/dev/null")
     write_atomically(Path("/dev/null"), b"gone")

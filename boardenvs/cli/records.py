@@ -88,17 +88,18 @@ class RecordsCommand:
             check_writable(self.out)
         with console.status(Text(f"reading {self.file}")):
             found = records.load(self.file, game=rules)
+        wrong: list[str] = []
         if self.number is not None or self.ply is not None or self.boards:
             self._show(console, chosen(found, self.file, self.number))
         else:
-            self._check(console, found)
+            wrong = self._check(console, found)
         if self.out is not None:
             self._write(console, self.out, found)
-        if self.check and any(verdict.error for verdict in records.check(found)):
+        if self.check and wrong:
             raise typer.Exit(1)
 
-    def _check(self, console: Console, found: Sequence[Record]) -> None:
-        """Print a summary of the file, and its wrong games."""
+    def _check(self, console: Console, found: Sequence[Record]) -> list[str]:
+        """Print a summary of the file and its wrong games, and return the errors."""
         from boardenvs import records
 
         verdicts = records.check(found)
@@ -108,6 +109,7 @@ class RecordsCommand:
             console.print(error, style="red")
         if len(wrong) > _SHOWN_ERRORS and not self.check:
             console.print(f"and {len(wrong) - _SHOWN_ERRORS} more: --check names them all")
+        return wrong
 
     def _show(self, console: Console, record: Record) -> None:
         """Print a game's moves and the boards asked for."""
