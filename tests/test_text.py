@@ -389,8 +389,7 @@ def test_a_reply_that_was_cut_off_is_no_move():
 
 
 def test_wrong_values_are_refused():
-    for wrong in ({"seat": "white"}, {"retries": -1}, {"opponent": "nobody"},
-                  {"opening_plies": (3, 1)}):  # fmt: skip
+    for wrong in ({"seat": "white"}, {"retries": -1}, {"opponent": "nobody"},):  # fmt: skip
         with pytest.raises(ValueError, match=r"must|unknown"):
             TextEnv("othello", **wrong)
     with pytest.raises(boardenvs.ResetNeededError):
@@ -399,15 +398,6 @@ def test_wrong_values_are_refused():
     env.reset(seed=1)
     with pytest.raises(TypeError, match="must be a text"):
         env.step(19)
-
-
-def test_openings_are_part_of_the_record():
-    env = TextEnv("othello", opening_plies=(6, 6), seat="black")
-    env.reset(seed=1)
-    first = env.record
-    assert len(first.actions) == env.position.ply == 6
-    env.reset(seed=2)
-    assert env.record.actions != first.actions
 
 
 @pytest.mark.parametrize("name", ["othello", "wolf_and_sheep"])

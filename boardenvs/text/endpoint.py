@@ -28,7 +28,9 @@ from boardenvs.utils.checks import cut, is_whole, quote
 from boardenvs.utils.decoding import decode, parse_json
 
 OPENAI = "https://api.openai.com/v1"
-_ADDRESS = re.compile(r"(https?)://([\w.:\[\]-]+)((?:/[^\s?#@]*[^\s?#@/])?)/?")
+_ADDRESS = re.compile(
+    r"(https?)://((?:[\w.-]+|\[[\da-f:]+\])(?::\d{1,5})?)((?:/[^\s?#@]*[^\s?#@/])?)/?"
+)
 _MOST_BYTES = 1 << 23  # of an answer
 _TRIES = 6
 _LONGEST_WAIT = 60.0  # seconds between two tries
@@ -119,8 +121,8 @@ class Endpoint:
                 f"password or a query: the key belongs into the environment, as ${settings.key_env}"
             )
         scheme, self._host, self._path = found.groups()
-        secure = scheme == "https"
-        self._connect = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+        http_, https = http.client.HTTPConnection, http.client.HTTPSConnection
+        self._connect = https if scheme == "https" else http_
 
     def ask(self, prompt: str) -> ModelReply:
         """Return the model's reply to a prompt.
@@ -134,12 +136,12 @@ class Endpoint:
             except _PassingError as error:
                 problem = error
             longest = settings.wait * 2**number
-            wait = problem.wait or longest * random.uniform(0.5, 1)
+            wait = longest * random.uniform(0.5, 1) if problem.wait is None else problem.wait
             time.sleep(min(wait, _LONGEST_WAIT) if number < _TRIES - 1 else 0)
         raise StopPlayError(f"{settings.model} does not answer after {_TRIES} tries: {problem}")
 
     def _try(self, prompt: str) -> ModelReply:
-        status, headers, body = self._send(json.dumps(self._request(prompt)).encode())
+        status, headers, body = self._send(json.dumps(self.request(prompt)).encode())
         if status in _PASSING:
             raise _PassingError(f"status {status}", _seconds(headers.get("Retry-After")))
         text = self._without_key(body.decode("utf-8", "replace"))
@@ -158,17 +160,18 @@ class Endpoint:
             tokens = used.prompt_tokens, used.completion_tokens
         return ModelReply(content, choice.finish_reason != "length", tokens)
 
-    def _request(self, prompt: str) -> dict[str, Any]:
+    def request(self, prompt: str) -> dict[str, Any]:
+        """Return what is sent for a prompt."""
         settings = self._settings
+        # OpenAI itself accepts the new name of this option only, others the old one.
+        is_openai = self.base_url.startswith(OPENAI)
+        options = {
+            "max_completion_tokens" if is_openai else "max_tokens": settings.max_tokens,
+            "temperature": settings.temperature,
+        }
+        given = {name: value for name, value in options.items() if value is not None}
         messages = [{"role": "user", "content": prompt}]
-        request: dict[str, Any] = {"model": settings.model, "messages": messages}
-        if settings.max_tokens is not None:
-            # OpenAI itself accepts the new name only, others the old one.
-            new = self.base_url.startswith(OPENAI)
-            request["max_completion_tokens" if new else "max_tokens"] = settings.max_tokens
-        if settings.temperature is not None:
-            request["temperature"] = settings.temperature
-        return request
+        return {"model": settings.model, "messages": messages, **given}
 
     def _send(self, body: bytes) -> tuple[int, Any, bytes]:
         """Return the answer's status, headers and content; _PassingError if it is not whole."""
@@ -192,7 +195,7 @@ class Endpoint:
             if response.length:  # bytes that were announced and are missing
                 raise _PassingError("the answer broke off")
             return response.status, response.headers, content
-        except (OSError, http.client.HTTPException, ValueError) as error:
+        except (OSError, http.client.HTTPException, ValueError, OverflowError) as error:
             raise _PassingError(self._without_key(f"{type(error).__name__}: {error}")) from None
         finally:
             if alarm:

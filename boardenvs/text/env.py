@@ -14,7 +14,6 @@ from boardenvs.envs.core import ResetNeededError
 from boardenvs.envs.groups import Opponent, check_seat, choose, draw_seat
 from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
-from boardenvs.game.openings import check_plies, distinct_openings
 from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import goal_to_reward
 from boardenvs.game.session import GameSession
@@ -41,9 +40,8 @@ class TextEnv:
 
     game: a game or its text. opponent, seat: as in `boardenvs.envs.single.BoardSingleEnv`: the same
     seeds and moves give the same games. Without an opponent (None) both sides are asked, and
-    rewards are those of the first. legal_moves: whether prompts list them. opening_plies: the
-    range of the number of random first plies. retries: how often a move is asked for again before
-    the game is forfeited.
+    rewards are those of the first. legal_moves: whether prompts list them. retries: how often
+    a move is asked for again before the game is forfeited.
 
     ValueError or TypeError for wrong values.
 
@@ -57,26 +55,22 @@ class TextEnv:
     ```
     """
 
-    _unit = "game"
-
     def __init__(
         self,
         game: Game | str,
         *,
         opponent: Opponent | None = "random",
         seat: str = "random",
-        opening_plies: tuple[int, int] = (0, 0),
         legal_moves: bool = False,
         retries: int = RETRIES,
     ) -> None:
         self.game = games.make(game)
         check_seat(self.game, seat)
-        check_plies(opening_plies, "opening_plies")
         if not is_whole(retries, 0, 100):
             raise ValueError(f"retries is {quote(retries)}: it must be 0 to 100, and whole")
         self.opponent = None if opponent is None else agent_for(self.game, opponent)
         self._legal_moves = legal_moves
-        self._seat, self._opening_plies, self._retries = seat, opening_plies, retries
+        self._seat, self._retries = seat, retries
         other = "text" if opponent is None else opponent
         self._names = "text", other if isinstance(other, str) else type(other).__name__
         self._games = 0
@@ -90,7 +84,7 @@ class TextEnv:
     def session(self) -> GameSession:
         """The game in progress; ResetNeededError before the first `reset`."""
         if self._session is None:
-            raise ResetNeededError(f"there is no {self._unit} yet: call reset() first")
+            raise ResetNeededError("there is no game yet: call reset() first")
         return self._session
 
     @property
@@ -150,11 +144,6 @@ class TextEnv:
             self._role = draw_seat(self.game, self._seat, self._games, self._rng)
         self._games += 1
         self._session = GameSession(self.game, position)
-        if position is None and self._opening_plies[1]:
-            opening = distinct_openings(self.game, 1, self._opening_plies, self._rng)
-            for action in opening.actions[0].tolist():
-                if action >= 0:
-                    self._session.play(action)
         self.counts, self._transcript = Counter[str](), list[dict[str, Any]]()
         self._play_on()
         return self.prompt
@@ -168,7 +157,7 @@ class TextEnv:
         TypeError for a reply that is not a string, ResetNeededError after the end of the game.
         """
         if self.done:
-            raise ResetNeededError(f"the {self._unit} is over: call reset() before the next step")
+            raise ResetNeededError("the game is over: call reset() before the next step")
         reading = self._turn.answer(reply, self.counts, finished, tokens)
         kept = cut(reply.encode("utf-8", "replace").decode(), _MOST_KEPT)
         entry = {"ply": self.position.ply, "reply": kept, "tokens": list(tokens)}

@@ -6,7 +6,6 @@ import numpy as np
 
 from boardenvs.exams.positions import exam_positions
 from boardenvs.game.contract import Game
-from boardenvs.game.position import Position
 from boardenvs.game.state import take
 from boardenvs.text.env import TextEnv
 from boardenvs.text.rewards import scaled
@@ -31,8 +30,6 @@ class ExamEnv(TextEnv):
     ```
     """
 
-    _unit = "question"
-
     def __init__(
         self,
         game: Game | str,
@@ -46,11 +43,6 @@ class ExamEnv(TextEnv):
     def __len__(self) -> int:
         """Return the number of questions."""
         return len(self._asked.kinds)
-
-    @property
-    def position(self) -> Position:
-        """The position of the question."""
-        return self.session.positions[0]
 
     @property
     def done(self) -> bool:
@@ -70,8 +62,8 @@ class ExamEnv(TextEnv):
 
     def rewards(self) -> dict[str, float]:
         """Return the reward of each legal move, by its name in the prompt."""
-        name = self.game.action_name
-        return {name(a, self.position): value for a, value in self._rewards().items()}
+        name, asked = self.game.action_name, self.session.positions[0]
+        return {name(action, asked): value for action, value in self._rewards().items()}
 
     def _rewards(self) -> dict[int, float]:
         values = self._asked.values[self.number]

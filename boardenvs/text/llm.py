@@ -32,7 +32,7 @@ class Log:
     def __init__(self, path: str | None, model: str) -> None:
         self._path, self._model, self._lock = Path(path) if path else None, model, Lock()
         self._asked = Counter[str]()
-        self._spent = [0, 0]
+        self._spent = (0, 0)
         self._end = 0  # of the lines that were read
         if self._path:
             check_writable(self._path)
@@ -45,7 +45,7 @@ class Log:
         """
         with self._lock:
             self._read_on()
-            return self._spent[0], self._spent[1]
+            return self._spent
 
     def take(self, question: str) -> tuple[int, ModelReply | None]:
         """Return how often a question was asked before, and its reply of this time if known."""
@@ -90,7 +90,7 @@ class Log:
         return found
 
     def _count(self, reply: ModelReply) -> None:
-        self._spent = [n + more for n, more in zip(self._spent, reply.tokens, strict=True)]
+        self._spent = self._spent[0] + reply.tokens[0], self._spent[1] + reply.tokens[1]
 
 
 class LlmPlayer(TextPlayer):
@@ -153,8 +153,7 @@ class LlmPlayer(TextPlayer):
 
     def _digest(self, prompt: str) -> str:
         """Return a digest of all that the endpoint is sent, without the key."""
-        given, url = self._settings, self._endpoint.base_url
-        told = json.dumps([prompt, given.model, url, given.max_tokens, given.temperature])
+        told = json.dumps([self._endpoint.base_url, self._endpoint.request(prompt)])
         return hashlib.sha256(told.encode()).hexdigest()[:32]
 
 

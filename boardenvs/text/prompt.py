@@ -10,9 +10,7 @@ from boardenvs.board.bitboard import drawn
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
 from boardenvs.text.reader import Reading
-from boardenvs.utils.checks import cut
 
-_MOST_QUOTED = 300  # characters of a bad reply
 _FORM = '{"move": "<your move>"}'
 
 
@@ -88,8 +86,7 @@ def _form(game: Game) -> str:
 def _complaint(reading: Reading) -> str:
     wrong = f"You chose {reading.text}, which is not a legal move."
     if reading.kind == "unreadable":
-        why = cut(reading.text, _MOST_QUOTED)
-        wrong = f"No move could be read from your last reply: {why}."
+        wrong = f"No move could be read from your last reply: {reading.text}."
     return f"{wrong} Choose a legal move, and end your reply with it, in the form {_FORM}"
 
 

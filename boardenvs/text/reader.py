@@ -1,4 +1,4 @@
-"""What a reply means: the move that it chooses, an illegal one, or nothing that can be read.
+"""Read replies: the move that one chooses, an illegal move, or nothing that can be read.
 
 A reply must give its move in an answer slot, of which the last one decides, or be nothing but a
 move. No move is ever guessed from prose, and none is put in place of the one that was named.
@@ -8,24 +8,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from boardenvs.game.position import Position
 from boardenvs.text.moves import RETRACTS, Move, MoveReader, plain
-from boardenvs.text.slots import Slot, is_open, slots, spoken
+from boardenvs.text.slots import OPEN, Slot, slots, spoken
 from boardenvs.utils.checks import cut
 
 MOST_READ = 20_000  # characters: the last ones of a reply, without its thinking
 _MOST_TAKEN = 1 << 22  # characters: the last ones of a reply, with its thinking
 
-Kind: TypeAlias = Literal["move", "illegal", "unreadable"]
-
 
 @dataclass(frozen=True)
 class Reading:
-    """What a reply was read as."""
+    """The reading of a reply."""
 
-    kind: Kind
+    kind: Literal["move", "illegal", "unreadable"]
     action: int | None  # of a legal move
     text: str  # the move, or why none could be read
 
@@ -58,6 +56,12 @@ def read(reply: str, position: Position, *, finished: bool = True) -> Reading:
     return Reading("illegal" if action is None else "move", action, "-".join(move))
 
 
+_CHOOSES = re.compile(
+    r"\b(?:i(?:'ll| will|'d)?(?: now| rather)? (?:play|choose|pick|select|take|change|switch|move|"
+    r"go with)|(?:move|answer|choice) is)\b[\s:]*(?:to |from )?([^\n]{0,40})"
+)
+
+
 def _chosen(reply: str, moves: MoveReader) -> Move:
     """Return the move that a reply chooses."""
     text = spoken(reply[-_MOST_TAKEN:])
@@ -65,36 +69,26 @@ def _chosen(reply: str, moves: MoveReader) -> Move:
         raise _UnreadableError("the reply ends before its thinking does")
     text = plain(text[-MOST_READ:])[-MOST_READ:]
     found = slots(text)
-    if is_open(text[found[-1].end if found else 0 :]):
+    last = found[-1] if found else None
+    after = text[last.end :] if last else text
+    if OPEN.search(after[-2000:]):
         raise _UnreadableError("the answer is cut off")
-    if not found:
+    if last is None:
         move = moves.alone(re.sub(r"```\w*", "", text))
         if move is None:
             raise _UnreadableError("there is neither an answer slot nor a move alone")
         return move
-    last = found[-1]
     move = _answer(last, moves)
-    _check_only(last, move, found[:-1], text, moves)
-    return move
-
-
-_CHOOSES = re.compile(
-    r"\b(?:i(?:'ll| will|'d)?(?: now| rather)? (?:play|choose|pick|select|take|change|switch|move|"
-    r"go with)|(?:move|answer|choice) is)\b[\s:]*(?:to |from )?([^\n]{0,40})"
-)
-
-
-def _check_only(last: Slot, move: Move, before: list[Slot], text: str, moves: MoveReader) -> None:
-    """_UnreadableError if the text around the last slot takes its move back or chooses another."""
-    after = text[last.end :]
+    # The text around the slot must not take its move back or choose another.
     if RETRACTS.search(after):
         raise _UnreadableError("the reply takes its answer back")
-    *_, line = after.rstrip().rpartition("\n")
-    others = [moves.alone(line), *(moves.answer(words) for words in _CHOOSES.findall(after))]
-    if before and (last.is_listed or text[before[-1].end : last.start].strip() == ","):
-        others += [moves.answer(answer) for answer in before[-1].answers]
+    others = [moves.alone(after.rstrip().rpartition("\n")[2])]
+    others += map(moves.answer, _CHOOSES.findall(after))
+    if found[1:] and (last.is_listed or text[found[-2].end : last.start].strip() == ","):
+        others += map(moves.answer, found[-2].answers)
     if any(other not in (None, move) for other in others):
         raise _UnreadableError("the reply gives several answers")
+    return move
 
 
 def _answer(slot: Slot, moves: MoveReader, depth: int = 4) -> Move:

@@ -78,7 +78,8 @@ _KEYS = frozenset(name.replace(" ", "") for name in _NAMES)
 _KEY = "|".join(name.replace(" ", "[ _-]?") for name in sorted(_NAMES, key=len, reverse=True))
 _PAIR = re.compile(rf"[\"']?\b({_KEY})[\"']?\s*[:=]\s*(\[[^\[\]]*\]|\"[^\"]*\"|'[^']*'|[^,{{}}]*)")
 _OBJECT = re.compile(r"\{[^{}]{0,500}\}")
-_OPEN = re.compile(rf"(?:\{{\s*[\"']?(?:{_KEY})[\"']?\s*(?::[^{{}}]*)?|\bf?boxed\s*\{{[^{{}}]*)$")
+# The beginning of a slot at the end of a text.
+OPEN = re.compile(rf"(?:\{{\s*[\"']?(?:{_KEY})[\"']?\s*(?::[^{{}}]*)?|\bf?boxed\s*\{{[^{{}}]*)$")
 _TAG = re.compile(
     rf"<({_KEY})(?: [^<>]{{0,60}})?>((?:(?!<\1\b(?!\s*/>)).){{0,2000}}?)(?:</\s*\1\s*>|<\1\s*/>|$)"
     rf"|\[({_KEY})\]([^\[\]]{{0,500}})\[/\3\]",
@@ -125,11 +126,6 @@ def slots(text: str) -> list[Slot]:
         if not found or slot.start >= found[-1].end:
             found.append(slot)
     return [slot for slot in found if slot.answers and _is_meant(slot, text)]
-
-
-def is_open(rest: str) -> bool:
-    """Whether a text ends within an answer slot."""
-    return _OPEN.search(rest[-2000:]) is not None
 
 
 def _is_meant(slot: Slot, text: str) -> bool:

@@ -20,7 +20,6 @@ from boardenvs.agents.spec import runs_code
 from boardenvs.envs.core import ResetNeededError
 from boardenvs.text.env import TextEnv
 from boardenvs.utils.checks import cut
-from boardenvs.utils.version import __version__
 
 
 class GameTools:
@@ -90,7 +89,7 @@ class GameTools:
 
 def server_of(game: str = "othello", opponent: str = "level:1") -> MCPServer:
     """Return a server with the tools of `GameTools`."""
-    server, made = MCPServer("boardenvs", version=__version__), GameTools(game, opponent)
+    server, made = MCPServer("boardenvs"), GameTools(game, opponent)
     for tool in (made.new_game, made.board, made.legal_moves, made.play, made.analyse):
         server.tool()(_reporting_errors(tool))
     return server

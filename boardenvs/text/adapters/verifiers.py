@@ -38,17 +38,15 @@ class BoardConfig(vf.TasksetConfig):
     reward: Literal["outcome", "move"] = "outcome"
     opponents: list[str] = [f"level:{level}" for level in range(1, 11)]  # noqa: RUF012
     seat: str = "random"
-    opening_plies: tuple[int, int] = (0, 0)
     legal_moves: bool = True
     retries: int = RETRIES
 
     def parameters(self, number: int) -> dict[str, Any]:
         """Return the parameters of a task's environment."""
-        names = {"game", "legal_moves", "retries"}
-        if self.reward == "move":
-            return dict(self.model_dump(include=names))
-        given = self.model_dump(include=names | {"seat", "opening_plies"})
-        return {**given, "opponent": self.opponents[number % len(self.opponents)]}
+        given: dict[str, Any] = self.model_dump(include={"game", "legal_moves", "retries"})
+        opponent = self.opponents[number % len(self.opponents)]
+        game = {"seat": self.seat, "opponent": opponent}
+        return given if self.reward == "move" else given | game
 
 
 class BoardData(vf.TaskData):
@@ -113,7 +111,6 @@ class VerifiersEnv(vf.Env[VerifiersConfig]):
 class OneTurnHarness(vf.Harness[vf.HarnessConfig]):
     """Asks the model for one reply to each prompt alone, in this process."""
 
-    APPENDS_SYSTEM_PROMPT = True
     SUPPORTS_RESUME = True
     EXECUTES_CODE = False
     NEEDS_CONTAINER = False
@@ -121,10 +118,8 @@ class OneTurnHarness(vf.Harness[vf.HarnessConfig]):
     async def resume(
         self, ctx: Any, trace: Any, runtime: Any, endpoint: str, secret: str, _: Any, *rest: Any
     ) -> vf.ProgramResult:
-        data, messages = rest[:2]
+        messages = rest[1]
         asked = [{"role": "user", "content": message.content} for message in messages]
-        if data.system_prompt:
-            asked.insert(0, {"role": "system", "content": data.system_prompt})
         async with httpx.AsyncClient(timeout=None) as client:
             answer = await client.post(
                 f"{endpoint}/chat/completions",
