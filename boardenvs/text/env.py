@@ -160,8 +160,15 @@ class TextEnv:
             raise ResetNeededError("the game is over: call reset() before the next step")
         reading = self._turn.answer(reply, self.counts, finished, tokens)
         kept = cut(reply.encode("utf-8", "replace").decode(), _MOST_KEPT)
-        entry = {"ply": self.position.ply, "reply": kept, "tokens": list(tokens)}
-        self._transcript.append({**entry, "read_as": reading.kind, "text": reading.text})
+        self._transcript.append(
+            {
+                "ply": self.position.ply,
+                "reply": kept,
+                "tokens": list(tokens),
+                "read_as": reading.kind,
+                "text": reading.text,
+            }
+        )
         if reading.action is not None:
             self.session.play(reading.action)
             self._play_on()
