@@ -98,22 +98,6 @@ def test_without_a_key_players_swap_roles(env, batch):
     np.testing.assert_array_equal(after.current_player, 1 - state.current_player)
 
 
-def test_without_autoreset_a_game_stays_over():
-    env = boardenvs.envs.jax.make(SMALL, autoreset=False)
-    batch = compiled_batch(env)
-    state = batch.init(keys(0))
-    for ply in range(9):
-        before, state = state, batch.step(state, batch.sample(state, keys(ply)), keys(0))
-        ended = np.asarray(before.terminated)
-        assert (np.asarray(state.rewards)[ended] == 0).all()
-        kept = before._replace(rewards=state.rewards)
-        for x, y in zip(jax.tree.leaves(kept), jax.tree.leaves(state), strict=True):
-            np.testing.assert_array_equal(np.asarray(x)[ended], np.asarray(y)[ended])
-        assert np.asarray(state.legal_action_mask)[np.asarray(state.terminated)].all()
-    assert ended.any()
-    assert np.asarray(state.terminated).all()
-
-
 def test_games_go_on_from_positions():
     """Whichever side is to move, to the end and past it, as the positions themselves."""
     env = boardenvs.envs.jax.make("wolf_and_sheep:max_plies=16", autoreset=False)
