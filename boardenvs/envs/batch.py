@@ -1,10 +1,9 @@
-"""Many games in progress: what the batched environments and trainers are made of.
+"""Batches of games, the base of batched environments and trainers. There is no loop over boards.
 
-Boards come in groups. In a group without an opponent one policy plays both sides: every step is a
-ply of whoever is to move, and what is good for the next state's side is bad for the mover, so that
-its value counts with the factor -1 (negamax), or +1 where the mover is to move again. In a group
-with an opponent every step is a ply of the learner's seat and the opponent's reply; the next state
-is the learner's own again, and the factor +1. There is no loop over boards.
+Boards come in groups. In a group without an opponent one policy plays both sides: each step is one
+ply of the side to move, and the value of the next state counts with the factor -1 (negamax), or +1
+if the same side moves again. In a group with an opponent each step is a ply of the learner and the
+opponent's reply; the next state is the learner's again, with the factor +1.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from gymnasium.vector import AutoresetMode
 from boardenvs.agents import Agent, agent_for
 from boardenvs.envs.core import OnIllegal, check_seed
 from boardenvs.envs.groups import BoardGroup, EndedGames, GroupInPlay, Opponent, check_actions
-from boardenvs.envs.memory import ReusedMemory
 from boardenvs.envs.symmetry import BoardSymmetries
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
@@ -53,7 +51,7 @@ ZERO_SUM, SAME_SIDE = -1.0, 1.0  # the factor of the next state's value
 
 
 class Stepping(NamedTuple):
-    """How a batch steps; trainers leave it as it is. See `Batch`."""
+    """How a batch steps: `Batch` explains the fields. Trainers use the defaults."""
 
     on_illegal: OnIllegal = "raise"
     autoreset: AutoresetMode = AutoresetMode.SAME_STEP
@@ -344,3 +342,42 @@ def _size(given: object) -> int:
     if not isinstance(size, int) or not is_whole(size, 1):
         raise ValueError(f"num_envs is {quote(given)}: it must be a whole number, 1 or more")
     return size
+
+
+# Kept for the next arrays: a caller that compares an array with the previous one holds two.
+_KEPT = 2
+
+
+class ReusedMemory:
+    """Arrays of one shape, whose memory is used again when the last view of them is gone.
+
+    To allocate megabytes takes longer than to compute their content: the system clears new memory
+    page by page, and C's allocator returns it as soon as it is free.
+    """
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self._shape, self._dtype = shape, dtype
+        self._free: list[Array] = []
+
+    def take(self) -> Array:
+        """An array with arbitrary content, which nothing else refers to."""
+        try:
+            memory = self._free.pop()
+        except IndexError:
+            memory = np.empty(self._shape, self._dtype)
+        return np.asarray(_Loan(memory, self._free))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_free": []}
+
+
+class _Loan:
+    """Owns the memory of an array as long as any view of it exists."""
+
+    def __init__(self, memory: Array, free: list[Array]) -> None:
+        self.__array_interface__ = memory.__array_interface__
+        self._memory, self._free = memory, free
+
+    def __del__(self) -> None:
+        if len(self._free) < _KEPT:
+            self._free.append(self._memory)

@@ -90,7 +90,6 @@ class Notation(ABC):
         return [size * plane + square for plane in planes for square in symmetry.squares]
 
 
-@dataclass(frozen=True)
 class Placing(Notation):
     """Action s places a piece on square s."""
 
@@ -122,7 +121,6 @@ class Placing(Notation):
         return (action,)
 
 
-@dataclass(frozen=True)
 class Dropping(Notation):
     """Action x drops a piece into the file x, from 0; players write x + 1."""
 
@@ -159,7 +157,6 @@ class Dropping(Notation):
         return [symmetry.squares[file] % columns for file in range(columns)]
 
 
-@dataclass(frozen=True)
 class Passing(Notation):
     """One action, which passes where noop, the pass that is forced, is not what is meant."""
 

@@ -56,9 +56,10 @@ _ACTIONS = [(d, square) for d in DIRECTIONS for square in range(64)]
 _UPWARD = {d for d in DIRECTIONS if d.shift > 0}  # a step that way goes to a higher square
 # Of each action (0 for noop): the square it leaves, the line of movement, and the squares ahead.
 _SOURCE = Table([1 << s for _, s in _ACTIONS] + [0])
-_LINE = Table([1 << s | ray(s, d) | ray(s, d.opposite) for d, s in _ACTIONS] + [0])
-_AHEAD_UP = Table([ray(s, d) if d in _UPWARD else 0 for d, s in _ACTIONS] + [0])
-_AHEAD_DOWN = Table([0 if d in _UPWARD else ray(s, d) for d, s in _ACTIONS] + [0])
+_RAYS = {(d, s): ray(s, d) for d, s in _ACTIONS}
+_LINE = Table([1 << s | _RAYS[d, s] | _RAYS[d.opposite, s] for d, s in _ACTIONS] + [0])
+_AHEAD_UP = Table([_RAYS[d, s] if d in _UPWARD else 0 for d, s in _ACTIONS] + [0])
+_AHEAD_DOWN = Table([0 if d in _UPWARD else _RAYS[d, s] for d, s in _ACTIONS] + [0])
 GROUP = 30  # what another group costs
 RING = 4  # what each piece costs for each ring of squares farther from the centre
 
