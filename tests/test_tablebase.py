@@ -71,16 +71,6 @@ def test_every_position_follows_from_its_successors(name: str) -> None:
         np.testing.assert_array_equal(value * (1000 - distance), best)
 
 
-def test_counts_are_those_of_the_positions() -> None:
-    """To move, winner, positions, those of them that are over, plies of the longest."""
-    assert Tablebase.load(game_of(CLASSIC)).counts() == [
-        ("wolf", "wolf", 2_107_975, 545_944, 33),
-        ("wolf", "sheep", 49_625, 13_010, 44),
-        ("sheep", "sheep", 94_432, 13_010, 43),
-        ("sheep", "wolf", 2_063_168, 545_944, 32),
-    ]
-
-
 # ---- numbers, and what is outside ----------------------------------------------------------------
 
 

@@ -4,6 +4,6 @@
 number and stores the result on disk, and `Tablebase` looks positions up.
 """
 
-from boardenvs.tablebase.table import Count, SolvedMoves, Tablebase, new_positions, won_positions
+from boardenvs.tablebase.table import SolvedMoves, Tablebase, new_positions, won_positions
 
-__all__ = ["Count", "SolvedMoves", "Tablebase", "new_positions", "won_positions"]
+__all__ = ["SolvedMoves", "Tablebase", "new_positions", "won_positions"]

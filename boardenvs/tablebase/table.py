@@ -45,16 +45,6 @@ class SolvedMoves(NamedTuple):
         return score
 
 
-class Count(NamedTuple):
-    """The number of positions that a role wins."""
-
-    to_move: str
-    winner: str
-    positions: int
-    over: int  # of these, positions in which the game is over
-    longest: int  # the plies that the longest of these wins takes
-
-
 class Tablebase:
     """The winner of each position with perfect play, and the plies to the end; made by `load`.
 
@@ -136,23 +126,6 @@ class Tablebase:
         legal = np.bitwise_count(state.legal_bits).sum(axis=1)
         kept = np.concatenate([self.preserving(part).sum(axis=1) for part in parts(state)])
         return np.where(legal > 0, 1 - kept / np.maximum(legal, 1), 0.0)
-
-    def counts(self) -> list[Count]:
-        """The table's positions by side to move and winner, as if there were no cap."""
-        found = []
-        for to_move, codes in enumerate(np.split(self._codes, 2)):
-            for winner, sign in ((to_move, 1), (1 - to_move, -1)):
-                won = sign * codes[sign * codes > 0]
-                found.append(
-                    Count(
-                        self.game.roles[to_move],
-                        self.game.roles[winner],
-                        len(won),
-                        int((won == 1).sum()),
-                        int(won.max(initial=1)) - 1,
-                    )
-                )
-        return found
 
 
 def won_positions(game: Game, role: int) -> State:
