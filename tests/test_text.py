@@ -1,7 +1,6 @@
 """Text for language models: how replies are read, prompts, environments and players."""
 
 import json
-import random
 import re
 import string
 
@@ -18,7 +17,6 @@ from boardenvs.envs.groups import choose
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.exams import take_exam
 from boardenvs.game.position import stack
-from boardenvs.records.jsonl import parse_record, write_record
 from boardenvs.text import (
     ExamEnv,
     TextEnv,
@@ -462,15 +460,3 @@ def test_who_gives_no_move_forfeits_and_the_reason_is_reported():
     assert "not legal" not in match.faults[0].message
     mark = take_exam(make("othello"), silent)
     assert mark.total.kept == 0
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_games_of_other_packages_are_played_by_text(name):
-    env = TextEnv(name)
-    env.reset(seed=1)
-    choice = random.Random(1).choice
-    while not env.done:
-        action = choice(env.position.legal_actions())
-        name = env.game.action_name(action, env.position)
-        assert env.step(f"Final answer: {name}").reading.action == action
-    assert parse_record(write_record(env.record)).actions == env.record.actions
