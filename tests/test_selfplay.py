@@ -12,7 +12,7 @@ from returns import FirstLegal, any_legal, over, returns_and_results
 from same import same
 from test_policy import random_policy
 
-from boardenvs import IllegalActionError, games
+from boardenvs import games
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.pool import OpponentPool
 from boardenvs.envs.batch import BoardGroup
@@ -74,18 +74,6 @@ def test_the_learner_is_given_the_factors_of_its_boards() -> None:
         *[("pool", 2)] * 4,
     ]
     assert np.array_equal(env.discounts, [-1.0] * 16 + [1.0] * 16)
-
-
-def test_with_a_bad_action_on_one_board_no_board_is_played() -> None:
-    """Whatever its group: a caller may correct it, and goes on as if nothing had happened."""
-    env, other = make_mixed(3), make_mixed(3)
-    for board in (2, 13):
-        actions, masks = any_legal(env, np.random.default_rng(1)), env.action_masks()
-        actions[board] = np.flatnonzero(~masks[board])[0]
-        with pytest.raises(IllegalActionError, match=f"not legal on board {board}; legal: ") as e:
-            env.step(actions)
-        assert str(np.flatnonzero(masks[board]).tolist()) in str(e.value)
-    assert go_on(env) == go_on(other)
 
 
 # ---- openings ----------------------------------------------------------------------------------
