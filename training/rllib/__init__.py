@@ -1,4 +1,4 @@
-"""Training by self-play on Ray's RLlib: `python -m training.rllib CONFIG`; see README.md here."""
+"""Training by self-play on Ray's RLlib: `python -m training.rllib`; see README.md here."""
 
 from importlib.util import find_spec
 
