@@ -45,7 +45,7 @@ def policy_agent(path: str, sample: bool = False, shield: bool = True) -> Agent:
 def trained_policy(game: Game) -> Policy:
     """The package's policy for the rules of this game; ValueError if there is none."""
     advice = (
-        "python -m training.ppo CONFIG (pip install 'boardenvs[train]') makes one, which "
+        "in a checkout of boardenvs, python -m training.ppo CONFIG makes one, which "
         "policy:PATH plays"
     )
     policy = load_policy(require_file(FOLDER, game, "there is no trained policy", ".npz", advice))
