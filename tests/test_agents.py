@@ -106,7 +106,7 @@ def tuned(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_parameters_are_read_by_their_types(tuned: None) -> None:
     assert make_agent("alphabeta:depth=none,nodes=10") == AlphaBetaAgent(nodes=10)
-    assert make_agent("mcts:rollouts=50,c=0.7,leaves=4") == MCTSAgent(50, 0.7, leaves=4)
+    assert make_agent("mcts:rollouts=50,c=0.7") == MCTSAgent(50, 0.7)
     assert make_agent("tuned") == Tuned()
     assert make_agent("tuned:depth=4,weight=1e-2,book=true,file=a=b") == Tuned(4, 0.01, True, "a=b")
 

@@ -35,7 +35,7 @@ AGENTS = [
     "alphabeta:depth=2",
     "trained",
     "mcts:rollouts=30",
-    "mcts:rollouts=20,policy=trained,leaves=4",
+    "mcts:rollouts=20,policy=trained",
     "perfect",
     "python:arena_agents:lowest",
 ]

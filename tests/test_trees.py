@@ -26,7 +26,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import Array, State, concat, take
 from boardenvs.kernel import ALL
-from boardenvs.search import Trees, TreeSettings, play_out, search_trees
+from boardenvs.search import Trees, TreeSettings, search_trees
 from boardenvs.search.gumbel import GumbelSettings, gumbel_search, schedule
 from boardenvs.utils.splitmix import GOLDEN as STEP
 from boardenvs.utils.splitmix import mix
@@ -104,6 +104,16 @@ class Node:
         return -upper, -lower
 
 
+def played_out(position: Position, seed: int) -> float:
+    """The result of a random game to the side to move."""
+    here = position
+    while not here.is_over():
+        seed = (seed + STEP) & ALL
+        legal = here.legal_actions()
+        here = here.step(legal[(mix(seed) >> 32) * len(legal) >> 32])
+    return result_of(here) * (1 if here.to_move == position.to_move else -1)
+
+
 def plain_search(
     position: Position, seed: int, simulations: int, c: float, evaluator: Toy | None
 ) -> dict[int, list[float]]:
@@ -144,8 +154,7 @@ def plain_search(
             value = result_of(node.position)
         else:
             node.judge(evaluator)
-            state, seeds = stack([node.position]), np.array([mix(seed)], np.uint64)
-            value = node.value if evaluator else float(play_out(position.game, state, seeds)[0])
+            value = node.value if evaluator else played_out(node.position, mix(seed))
         for before, action in reversed(path):
             value = -value
             before.visits[action] += 1
@@ -159,9 +168,7 @@ def plain_search(
 
 
 def check_trees(name: str, evaluator: Toy | None) -> None:
-    """In few trees and in many: NumPy plays their random games in different ways. And at the end of
-    games, where they prove results.
-    """
+    """In few trees and in many, and at the end of games, where they prove results."""
     game, rows = make(name), [3, 17, 21, 22, 24, 26]
     late = [random_position(game, seed, 56) for seed in range(7)]
     state = concat([sample_of(name, 20), stack(late)])
@@ -275,7 +282,7 @@ def test_a_tree_alone_is_given_more_room(evaluator: Toy | None) -> None:
     """It finds the same as a tree that has the room from the start."""
     state, seeds, found = OTHELLO.init(1), np.ones(1, np.uint64), []
     for room in (90, 12):
-        grown = Trees(OTHELLO, state, seeds, TreeSettings(room, 1.0, 3, evaluator))
+        grown = Trees(OTHELLO, state, seeds, TreeSettings(room, 1.0, evaluator, 3))
         grown.search(90)
         found.append(grown.read())
     for one, other in zip(*found, strict=True):

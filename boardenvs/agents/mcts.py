@@ -99,9 +99,9 @@ class MCTSAgent:
     200 without simulations and time. time: seconds a move, approximately; only this limit makes
     play depend on the machine and its load. With it boards are searched one after the other, each
     in a tree of at most four million positions. c: the weight of exploration against values from -1
-    to 1. leaves: most positions of a tree that the evaluator gets at once, by default as many as is
-    fast. Beside the next position these are probable later ones, so that play stays the same,
-    except for the last digits of a network's values.
+    to 1. The evaluator gets as many positions of a tree at once as is fast: the next one and
+    probable later ones, so that play stays the same, except for the last digits of a network's
+    values.
 
     In matches a tree with an evaluator or a time starts from the subtree of the move before (tree
     reuse). Its simulations count: with an evaluator play stays the same, in less time.
@@ -114,7 +114,6 @@ class MCTSAgent:
 
     simulations: int | None = None
     c: float = 1.0
-    leaves: int | None = None
     evaluator: Evaluator | None = None
     time: float | None = None
     _reuse: TreeReuse = field(default_factory=TreeReuse, init=False, compare=False, repr=False)
@@ -125,8 +124,6 @@ class MCTSAgent:
                 f"simulations is {quote(self.simulations)}: it must be 1 or more, at most "
                 f"{_MOST_SIMULATIONS}, and whole"
             )
-        if self.leaves is not None and not is_whole(self.leaves, 1):
-            raise ValueError(f"leaves is {quote(self.leaves)}: it must be 1 or more")
         if not is_number(self.c, 0, sys.float_info.max):
             raise ValueError(f"c is {quote(self.c)}: it must be 0 or more, and finite")
         check_time(self.time)
@@ -140,7 +137,7 @@ class MCTSAgent:
     def _settings(self) -> TreeSettings:
         """Settings of the trees of a move."""
         room = self._most() if self.time is None else min(self._most(), MAX_SIMULATIONS)
-        return TreeSettings(room, self.c, self.leaves, self.evaluator)
+        return TreeSettings(room, self.c, self.evaluator)
 
     def _stop(self) -> _Stop | None:
         """A function that tells whether the time of a move that begins now is over; None without a
@@ -273,7 +270,6 @@ def _preference(found: TreeResults) -> FloatArray:
 def mcts_agent(
     simulations: int | None = None,
     c: float = 1.0,
-    leaves: int | None = None,
     policy: str | None = None,
     time: float | None = None,
     rollouts: int | None = None,
@@ -289,4 +285,4 @@ def mcts_agent(
     evaluator: Evaluator | None = None
     if policy is not None:
         evaluator = TrainedAgent() if policy == "trained" else load_policy(policy)
-    return MCTSAgent(simulations, c, leaves, evaluator, time)
+    return MCTSAgent(simulations, c, evaluator, time)

@@ -14,7 +14,6 @@ from boardenvs.search.trees import (
     TreeResults,
     Trees,
     TreeSettings,
-    play_out,
     search_trees,
 )
 
@@ -31,7 +30,6 @@ __all__ = [
     "TreeSettings",
     "Trees",
     "alphabeta_for",
-    "play_out",
     "search_position",
     "search_trees",
 ]

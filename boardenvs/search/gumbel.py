@@ -82,7 +82,7 @@ def gumbel_search(
         game,
         state,
         np.zeros(rows, np.uint64),
-        TreeSettings(settings.simulations, 0.0, 1, evaluator),
+        TreeSettings(settings.simulations, 0.0, evaluator, leaves=1),
         policy=EdgeSelection(policy, _PARTS, until_proven=False),
     )
     with np.errstate(divide="ignore"):

@@ -9,7 +9,6 @@ import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Array, FloatArray, IntArray, State, WordArray, take
-from boardenvs.kernel import get_backend
 from boardenvs.kernel.link import array_for_loops
 from boardenvs.search.compiled import simulations as loops
 from boardenvs.search.compiled.policies import (
@@ -33,7 +32,6 @@ from boardenvs.search.compiler import (
     room,
     state_of_words,
 )
-from boardenvs.utils.splitmix import GOLDEN, mix
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -48,8 +46,6 @@ _SIMULATIONS_A_CALL = 1 << 12
 _SIMULATIONS_A_QUESTION = 32  # between two calls of `stop`
 # Default number of leaves evaluated at once: of a tree, and of all trees.
 _LEAVES, _LEAVES_TOGETHER = 8, 1024
-# For this number of positions, single random games in Python are as fast as a batch in NumPy.
-_FEW = 16
 
 
 @runtime_checkable
@@ -87,8 +83,8 @@ class TreeSettings(NamedTuple):
 
     simulations: int  # room for this number
     c: float
-    leaves: int | None = None
     evaluator: Evaluator | None = None
+    leaves: int = _LEAVES  # most positions of a tree that the evaluator gets at a time
 
     def policy(self) -> EdgeSelection:
         """UCT, or with an evaluator PUCT."""
@@ -99,9 +95,7 @@ class TreeSettings(NamedTuple):
         """Most leaves evaluated at once of each of these trees."""
         if self.evaluator is None:
             return 1
-        if self.leaves is not None:
-            return min(self.leaves, self.simulations)
-        return max(1, min(_LEAVES, _LEAVES_TOGETHER // max(trees, 1)))
+        return max(1, min(self.leaves, _LEAVES_TOGETHER // max(trees, 1)))
 
     def most_nodes(self) -> int:
         """Room of a tree: its root, a node for each simulation, and another one for guesses."""
@@ -115,18 +109,17 @@ def search_trees(
     *,
     simulations: int,
     c: float,
-    leaves: int | None = None,
     evaluator: Evaluator | None = None,
 ) -> TreeResults:
     """Search a tree for each row of a state.
 
     `simulations` positions below each root are evaluated, by a random game or by the evaluator;
     fewer if the result is proven earlier, and none if the game is over. `c` weighs exploration. An
-    evaluator gets up to `leaves` positions of each tree at a time: the next one, and probable later
-    ones, which changes at most the last digits of a network's values. The same seeds, (B,) uint64,
-    give the same results, independent of other rows.
+    evaluator gets several positions of a tree at a time: the next one, and probable later ones,
+    which changes at most the last digits of a network's values. The same seeds, (B,) uint64, give
+    the same results, independent of other rows.
     """
-    settings = TreeSettings(simulations, c, leaves, evaluator)
+    settings = TreeSettings(simulations, c, evaluator)
     found = []
     for part in parts(len(seeds), simulations):
         trees = Trees(game, take(state, part), seeds[part], settings)
@@ -175,17 +168,19 @@ class Trees:
         self._leaves, self._steps = self._working_memory()
         # (T, A): the evaluator's probabilities at the roots; 0 for kept or finished roots.
         self.priors: FloatArray = np.zeros((self._size, game.num_actions))
-        by_chance = settings.evaluator is None
-        self.compiled(add_roots)(flat(position_words(state)), edges_below, by_chance, self.tree)
+        evaluator = settings.evaluator
+        self.compiled(add_roots)(
+            flat(position_words(state)), edges_below, evaluator is None, self.tree
+        )
         origins = room(self.tree.max_nodes, np.int64)[0]
         for row, known in enumerate(kept):
             if known is not None:
                 self.compiled(copy_subtree)(known.node, known.tree, row, self.tree, origins)
         fresh = np.asarray(self.tree.edges)[self._roots] == 0
         live = np.flatnonzero(fresh & ~game.is_over(state))
-        if not by_chance and len(live):
+        if evaluator is not None and len(live):
             np.asarray(self._leaves.node)[: len(live)] = self._roots[live]
-            self.priors[live] = self._judge(take(state, live))
+            self.priors[live] = self._judge(evaluator, take(state, live))
 
     def compiled(self, function: _Function) -> _Function:
         """A function of compiled tree search with this policy."""
@@ -215,8 +210,8 @@ class Trees:
     def _search(self, simulations: int, stop: Callable[[], bool] | None) -> None:
         targets: IntArray = np.full(self._size, simulations)
         limits = TreeLimits(array_for_loops(targets), self._at_once, int(self._policy.until_proven))
-        one_by_one = get_backend() == "numba" or self._size < _FEW
-        if self._settings.evaluator is None and one_by_one:
+        evaluator = self._settings.evaluator
+        if evaluator is None:
             self._simulate(simulations, limits, stop)
             return
         select_leaves = self.compiled(loops.select_leaves)
@@ -225,7 +220,7 @@ class Trees:
         ):
             nodes = np.asarray(self._leaves.node)[:count]
             positions = np.asarray(self.tree.positions).reshape(-1, self.tree.position_size)
-            self._judge(state_of_words(self._game, positions[nodes]))
+            self._judge(evaluator, state_of_words(self._game, positions[nodes]))
             if stop is not None and stop():
                 return
 
@@ -269,29 +264,22 @@ class Trees:
                 if stop is not None and stop():
                     return
 
-    def _judge(self, state: State) -> Array:
+    def _judge(self, evaluator: Evaluator, state: State) -> Array:
         """Evaluate the first leaves, which are these positions, and expand them; return the
-        probabilities of their actions, (B, A), or (B, 0) without an evaluator.
+        probabilities of their actions, (B, A).
         """
-        if self._settings.evaluator is None:
-            rows = np.asarray(self._leaves.node)[: len(state.ply)] // self.tree.max_nodes
-            values: Array = play_out(self._game, state, mix(np.asarray(self.tree.seeds)[rows]))
-            probabilities: Array = np.zeros((len(values), 0))
-        else:
-            probabilities, values = map(
-                np.asarray, self._settings.evaluator.evaluate(self._game, state)
+        probabilities, values = map(np.asarray, evaluator.evaluate(self._game, state))
+        shape = len(state.ply), self._game.num_actions
+        if (probabilities.shape, values.shape) != (shape, shape[:1]):
+            raise ValueError(
+                f"the evaluator gave probabilities {probabilities.shape} and values "
+                f"{values.shape}: they must be {shape} and {shape[:1]}"
             )
-            shape = len(state.ply), self._game.num_actions
-            if (probabilities.shape, values.shape) != (shape, shape[:1]):
-                raise ValueError(
-                    f"the evaluator gave probabilities {probabilities.shape} and values "
-                    f"{values.shape}: they must be {shape} and {shape[:1]}"
-                )
         self.compiled(loops.expand_and_backup)(
             self._leaves,
             self._policy.settings,
-            flat(np.asarray(values, np.float64)),
-            flat(np.asarray(probabilities, np.float64)),
+            flat(values.astype(np.float64)),
+            flat(probabilities.astype(np.float64)),
             self.tree,
         )
         return probabilities
@@ -342,29 +330,3 @@ class Trees:
             line.append(int(tree.edge_action[edge]))
             node = int(tree.edge_child[edge])
         return line
-
-
-def play_out(game: Game, state: State, seeds: WordArray) -> IntArray:
-    """Result of one random game from each position to its side to move: 1, 0 or -1, (B,) int64.
-
-    Each game depends on its seed, (B,) uint64, alone, and is the one of
-    `compiled.position.playout`.
-    """
-    values: IntArray = np.zeros(len(state.ply), np.int64)
-    starter = state.to_move.copy()
-    seeds = seeds.copy()
-    rows = np.arange(len(values))
-    while len(rows):
-        over = game.is_over(state)
-        if over.any():
-            ended = rows[over]
-            sign = np.sign(game.score_margin(take(state, over)))
-            same_side = state.to_move[over] == starter[ended]
-            values[ended] = np.where(same_side, sign, -sign)
-            rows, seeds, state = rows[~over], seeds[~over], take(state, ~over)
-        if len(rows):
-            seeds += np.uint64(GOLDEN)
-            actions: IntArray = np.empty(len(rows), np.int64)
-            game.kernels.sample.batch([state.legal_bits, mix(seeds)], [actions])
-            state = game.step(state, actions)
-    return values

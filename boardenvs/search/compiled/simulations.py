@@ -158,7 +158,7 @@ def expand_and_backup(
     """Expand the leaves that were evaluated, and add the values of needed leaves to their paths;
     values of guesses are stored.
 
-    `values` has one value for each leaf, `probabilities` one row, if priors are used.
+    `values` has one value for each leaf, `probabilities` one row.
     """
     count, before = len(values), NONE
     for leaf in range(count):
@@ -167,7 +167,7 @@ def expand_and_backup(
         is_guess, before = row == before, row
         position = position_of(node, tree)
         tree.value[node], tree.is_judged[node] = values[leaf], is_guess
-        if expand(node, position, row, tree) and len(probabilities) > 0:
+        if expand(node, position, row, tree):
             set_priors(node, probabilities, leaf * (len(probabilities) // count), tree)
             look(node, row, position, policy, tree)
         if not is_guess:
@@ -190,8 +190,7 @@ def add_guesses(
     needed, root = number(leaves.length[row]), row * tree.max_nodes
     for k in range(needed):
         steps.edge[k] = leaves.path[root + k]
-    remember(0, needed, root, tree, steps)
-    expect(0, needed, tree, steps)
+    remember(0, needed, root, True, tree, steps)
     still = number(limits.targets[row]) - number(tree.visits[root])
     most, end = count + limits.leaves - 1, needed
     for _ in range(min(WALKS_A_LEAF * limits.leaves - 1, still)):
@@ -201,13 +200,12 @@ def add_guesses(
         path = steps.edge[start:]
         node, length = walk(row, ZERO, policy, tree, path)
         end = start + length
-        remember(start, end, root, tree, steps)
-        if tree.is_judged[node] == 1:
+        is_judged = tree.is_judged[node] == 1
+        remember(start, end, root, not is_judged, tree, steps)
+        if is_judged:
             tree.is_judged[node] = PASSED
             backup(row, path, length, float(tree.value[node]), tree)
-            continue
-        expect(start, end, tree, steps)
-        if tree.nodes_used[row] > nodes:
+        elif tree.nodes_used[row] > nodes:
             position = position_of(node, tree)
             if is_final(position.terminated, position.ply):
                 tree.nodes_used[row] -= 1
@@ -220,27 +218,20 @@ def add_guesses(
 
 
 @inline
-def remember(start: int, end: int, root: int, tree: Tree, steps: Steps) -> None:
-    """Store what `take_back` needs of a walk."""
+def remember(start: int, end: int, root: int, expects: bool, tree: Tree, steps: Steps) -> None:
+    """Store what `take_back` needs of a walk, whose visits are counted already; if `expects`, add a
+    virtual value to each of its edges: its mean so far, or the mean of the node's other edges.
+    """
     node = root
     for k in range(start, end):
         edge = number(steps.edge[k])
         steps.node[k], steps.total[k] = node, tree.edge_total[edge]
-        node = number(tree.edge_child[edge])
-
-
-@inline
-def expect(start: int, end: int, tree: Tree, steps: Steps) -> None:
-    """Add a virtual value to each edge of a walk, whose visits are counted already: its mean so
-    far, or the mean of the node's other edges.
-    """
-    for k in range(start, end):
-        edge, node = number(steps.edge[k]), number(steps.node[k])
         tries, others = number(tree.edge_visits[edge]) - 1, number(tree.visits[node]) - 1
-        if tries > 0:
+        if expects and tries > 0:
             tree.edge_total[edge] += tree.edge_total[edge] / tries
-        elif others > 0:
+        elif expects and others > 0:
             tree.edge_total[edge] = total_value(node, tree) / others
+        node = number(tree.edge_child[edge])
 
 
 @inline
