@@ -105,6 +105,19 @@ def test_the_source_archive_builds_the_same_wheel(wheel, source_archive, tmp_pat
         assert (folder / name).exists()
 
 
+def test_the_source_archive_runs_the_commands_of_its_pages(source_archive, tmp_path):
+    with tarfile.open(source_archive) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (folder,) = tmp_path.iterdir()
+    makefile, pages = (folder / "Makefile").read_text(), (folder / "README.md").read_text()
+    for target in re.findall(r"^make (\w+)", pages, re.MULTILINE):
+        shown = run(["make", "-n", target], folder)
+        assert shown.returncode == 0, shown.stderr
+    named = re.findall(r"(?<![\w/])(?:\.ci|configs|tests|training)/[\w/]+\.\w+", makefile + pages)
+    assert {"configs/demo.yaml", ".ci/constraints.txt"} < set(named)
+    assert [name for name in named if not (folder / name).exists()] == []
+
+
 def test_the_version_is_one(wheel):
     version = boardenvs.__version__
     assert wheel.name.startswith(f"boardenvs-{version}-")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import run
+from command_line import invoke, run
 
 import boardenvs
 from boardenvs.games import make
@@ -21,7 +22,26 @@ def _folder(in_python: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(sys, "path", list(sys.path))
 
 
-# ---- words ---------------------------------------------------------------------------------------
+# ---- texts of others -----------------------------------------------------------------------------
+
+ODD = "\x1b[2J\x1b]0;title\x07\x9b31m\r\u202egpj\u2066\x7f"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["records", "odd.jsonl"],
+        ["records", "odd.jsonl", "--number", 1],
+        ["records", ODD],
+        ["rate", "policy:" + ODD],
+    ],
+)
+def test_no_control_character_of_others_is_printed(words: list[Any]) -> None:
+    odd = Record(make("reversi"), (20,), players=(ODD, ODD), info={"note": ODD, ODD: 1})
+    save("odd.jsonl", [odd])
+    shown = invoke(*words).output
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shown), shown
+    assert "gpj" in shown or words[-1] == "odd.jsonl"
 
 
 # ---- code of users -------------------------------------------------------------------------------

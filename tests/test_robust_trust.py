@@ -21,6 +21,10 @@ from test_robust_folders import saved, with_digest
 from boardenvs.agents import trained
 from boardenvs.arena import make_settings
 from boardenvs.arena.tournament_settings import resumed_settings
+from boardenvs.records.jsonl import parse_record
+from boardenvs.text.env import TextEnv
+from boardenvs.web.boards import parsed
+from boardenvs.web.runs import list_runs
 from training import ppo
 from training.command import read_settings
 from training.run_settings import ConfigError, PPOConfig
@@ -183,6 +187,49 @@ def test_code_on_the_command_line_is_imported() -> None:
     Path("a.jsonl").write_bytes(RECORD)
     assert "three_in_a_row:ThreeInARow" in run("records", "a.jsonl", "--game", "planted:Game")
     assert MARK.exists()
+
+
+# ---- names of files, and values ------------------------------------------------------------------
+
+OUTSIDE = "boardenvs.games.wolf_and_sheep:WolfAndSheep:id=../../outside"
+
+
+def test_no_id_is_a_path() -> None:
+    """A tablebase was written to it: 9 MB, anywhere."""
+    record = json.dumps({"version": 1, "game": OUTSIDE, "actions": ""})
+    Path("arena").mkdir()
+    Path("arena/journal.jsonl").write_bytes(journal(opening_plies={OUTSIDE: [0, 2]}))
+    assert "is not an id of a game" in run(*RESUME, code=2)
+    for opening in (
+        lambda: parse_record(record),  # which the page opens
+        lambda: parsed(OUTSIDE),  # what the page names itself
+        lambda: TextEnv(OUTSIDE, opponent="perfect"),  # what models name by MCP
+    ):
+        with pytest.raises(ValueError, match="is not an id of a game"):
+            opening()
+
+
+@pytest.mark.parametrize(
+    "value",
+    ['!!int ""', "1" + ":1" * 20_000, '!!bool "x"', '!!timestamp "x"', "2020-01-01",
+     "!!set {a}", '"\\ud800"', "9" * 5_000],
+)  # fmt: skip
+def test_values_that_are_not_plain_end_in_a_line(
+    value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = f"game: reversi\nsteps: {value}\n"
+    A.write_text(text)
+    assert ppo.main(["a.yaml"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: a.yaml cannot be read: ")
+    assert said.count("\n") == 1
+    for name in ("good", "odd"):
+        Path("runs", name).mkdir(parents=True)
+        Path("runs", name, "config.yaml").write_text("game: reversi\n" if name == "good" else text)
+    assert {run["name"]: run["game"] for run in list_runs(Path("runs"))} == {
+        "good": "reversi",
+        "odd": None,
+    }
 
 
 NAMES_OF_NAMES = [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]

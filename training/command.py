@@ -22,7 +22,8 @@ from threadpoolctl import threadpool_limits
 
 from boardenvs import games
 from boardenvs.agents.spec import runs_code
-from boardenvs.utils.checks import cut, quote, unknown
+from boardenvs.utils.checks import cut, printable, quote, unknown
+from boardenvs.utils.console import make_console
 from boardenvs.utils.decoding import parse_yaml
 from boardenvs.utils.ending import interrupting, why_interrupted
 from training.folder import RUNS, RunError, make_folder, reopen_folder
@@ -54,16 +55,16 @@ def training_command(
     given = parser.parse_args(arguments)
     own = {name: getattr(given, name) for name in options}
     again = _resume(module, given, own)
-    console, why = Console(markup=False), "interrupted"
+    console, why = make_console(), "interrupted"
     try:
         config = read_settings(settings, given.config, given.set, trust=given.trust)
         how = {"resume": given.resume, "overwrite": given.overwrite}
         finished = run(partial(train, **own), config, console, **how)
     except (ConfigError, RunError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {printable(str(error))}", file=sys.stderr)
         return EXIT_USAGE
     except OSError as error:
-        print(f"error: {error}\nWhen it is fixed: {again}", file=sys.stderr)
+        print(f"error: {printable(str(error))}\nWhen it is fixed: {again}", file=sys.stderr)
         return EXIT_FAILURE
     except KeyboardInterrupt as error:
         finished, why = False, why_interrupted(error)

@@ -17,6 +17,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from boardenvs.agents.policy import Policy
 from boardenvs.envs.sb3 import BoardVecEnv
+from boardenvs.utils.console import make_console
 from boardenvs.utils.files import write_atomically
 from training.boards import board_groups, board_options, game_metrics
 from training.command import run, training_command
@@ -119,7 +120,7 @@ def train(
     neither `resume` nor `overwrite` is set; see also `training.command.run`.
     """
     with_callbacks = partial(_train, callbacks=callbacks)
-    console = console or Console(markup=False)
+    console = console or make_console()
     return run(with_callbacks, config, console, resume=resume, overwrite=overwrite)
 
 

@@ -15,10 +15,10 @@ from boardenvs.bench.measure import measure, pin_to_one_core
 from boardenvs.bench.report import Report, print_tables, write_json, write_picture
 from boardenvs.bench.workloads import ours, peers, searches
 from boardenvs.cli.command import function_of, usage_errors_as_values
-from boardenvs.cli.console import make_console, make_progress
 from boardenvs.games import importable, parse, spec_of
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend
+from boardenvs.utils.console import make_console, make_progress
 from boardenvs.utils.ending import ending_in_a_line
 from boardenvs.utils.files import check_folder, file_name
 from boardenvs.utils.threads import limit_jax

@@ -13,7 +13,6 @@ from typer import Argument, Option
 
 from boardenvs.agents import Agent, agent_for
 from boardenvs.agents.analyse import analyse, analyse_until, default_analyst
-from boardenvs.cli.console import counting, make_console, print_json
 from boardenvs.cli.options import (
     AsJson,
     GameName,
@@ -28,6 +27,7 @@ from boardenvs.game.position import Position
 from boardenvs.games import parse, spec_of
 from boardenvs.search import Analysis
 from boardenvs.tablebase import Tablebase
+from boardenvs.utils.console import counting, make_console, print_json
 
 if TYPE_CHECKING:
     from boardenvs.games.notation import MoveNotation

@@ -93,7 +93,7 @@ class ArenaCommand:
         from boardenvs.arena import run_tournament, write_results
         from boardenvs.arena.executor import WorkerError
         from boardenvs.arena.tournament import JOURNAL
-        from boardenvs.cli.console import counting, make_console
+        from boardenvs.utils.console import counting, make_console
         from boardenvs.utils.ending import message_of, why_interrupted
         from boardenvs.utils.files import check_folder
 

@@ -12,7 +12,6 @@ import typer
 from typer import Argument, Option
 
 from boardenvs.board.bitboard import LARGEST
-from boardenvs.cli.console import make_console
 from boardenvs.cli.options import game_names
 from boardenvs.envs.page import page_of
 from boardenvs.game.perft import perft
@@ -20,6 +19,7 @@ from boardenvs.games import defaults, importable, make, parse, spec_of
 from boardenvs.kernel.backend import no_compiling
 from boardenvs.report import ReportTable
 from boardenvs.utils.checks import quote
+from boardenvs.utils.console import make_console
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.spec import write_value
 

@@ -80,9 +80,9 @@ class MatchCommand:
         from boardenvs import records
         from boardenvs.agents import agent_for
         from boardenvs.arena.match import note_on_openings
-        from boardenvs.cli.console import counting, make_console
         from boardenvs.games import parse
         from boardenvs.games.notation import MoveNotation
+        from boardenvs.utils.console import counting, make_console
         from boardenvs.utils.files import check_writable
 
         game, console = parse(self.game), make_console()

@@ -10,11 +10,11 @@ import typer
 from typer import Option
 
 from boardenvs.agents import agent_for
-from boardenvs.cli.console import make_console
 from boardenvs.cli.options import GameName, RuleSheet, Seed, player_names, position_of
 from boardenvs.game.contract import Game
 from boardenvs.games import parse, spec_of
 from boardenvs.utils.checks import check_name
+from boardenvs.utils.console import make_console
 
 if TYPE_CHECKING:
     from boardenvs.play import GameSession, GameStore

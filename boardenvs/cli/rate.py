@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from boardenvs.cli.console import make_console
 from boardenvs.cli.options import Address, AsJson, Player, Seed, Workers, game_names
 from boardenvs.report import ReportTable
+from boardenvs.utils.console import make_console
 
 if TYPE_CHECKING:
     from boardenvs.arena.estimate import Estimate
@@ -56,8 +56,8 @@ class RateCommand:
         from boardenvs.arena.estimate import estimate_rating
         from boardenvs.arena.match import note_on_openings
         from boardenvs.arena.pools import rating_pool
-        from boardenvs.cli.console import counting, print_json, print_report
         from boardenvs.games import parse
+        from boardenvs.utils.console import counting, print_json, print_report
 
         if not self.seconds > 0:
             raise ValueError(f"--seconds is {self.seconds}: it must be more than 0")

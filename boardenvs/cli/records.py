@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from boardenvs.cli.console import make_console
 from boardenvs.cli.options import RuleSheet, chosen, game_names
 from boardenvs.games import parse, spec_of
 from boardenvs.kernel.backend import no_compiling
 from boardenvs.report import ReportTable
+from boardenvs.utils.console import make_console
 from boardenvs.utils.files import check_writable, write_atomically
 
 if TYPE_CHECKING:

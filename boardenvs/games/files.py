@@ -14,6 +14,7 @@ from pathlib import Path
 from boardenvs.game.contract import Game
 from boardenvs.games.registry import BUILT_IN, defaults, make, spec_of
 from boardenvs.utils.files import check_writable
+from boardenvs.utils.files import file_name as safe_name
 
 _PACKAGE = Path(__file__).parents[1]
 OWN_FOLDERS = {
@@ -34,7 +35,7 @@ def file_name(game: Game) -> str:
     else:
         usual = {field.name: field.default for field in fields(game) if field.name != "id"}
     special = [getattr(game, name) for name in usual if getattr(game, name) != usual[name]]
-    return "_".join([game.id, *map(str, special)])
+    return safe_name("_".join([game.id, *map(str, special)]))
 
 
 def path_of(folder: Path, game: Game, ending: str = ".npz") -> Path:

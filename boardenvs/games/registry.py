@@ -73,11 +73,7 @@ class _Games(Mapping[str, Factory]):
 
     def add(self, game_id: str, factory: Factory) -> None:
         """Add a game unless it is known already; ValueError for a wrong id or factory."""
-        if not isinstance(game_id, str) or not _ID.fullmatch(game_id):
-            raise ValueError(
-                f"{quote(game_id)} is not an id of a game: write it in small letters, digits and "
-                'underscores, such as "three_in_a_row"'
-            )
+        _check_id(game_id)
         before = self._factories.get(game_id, factory)
         if before is not factory and not isinstance(before, importlib.metadata.EntryPoint):
             raise ValueError(f"there is a game {game_id!r} already: take another id")
@@ -291,7 +287,17 @@ def _checked(factory: Factory, values: dict[str, Any], name: str) -> Game:
         raise ValueError(f"{name} cannot be made: {error}") from error
     if not isinstance(made, Game):
         raise ValueError(f"{name} makes {quote(made)}: it must make a Game (boardenvs.Game)")
+    _check_id(made.id)
     return made
+
+
+def _check_id(game_id: object) -> None:
+    """ValueError for what is no id: ids may become names of files."""
+    if not isinstance(game_id, str) or not _ID.fullmatch(game_id):
+        raise ValueError(
+            f"{quote(game_id)} is not an id of a game: write it in small letters, digits and "
+            'underscores, such as "three_in_a_row"'
+        )
 
 
 def _package(factory: Factory) -> str:

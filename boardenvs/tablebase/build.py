@@ -37,10 +37,10 @@ def read_or_solve(game: WolfAndSheep, report: Report | None = None) -> IntArray:
     They are read from the cache folder, or else made in seconds and stored there; other processes
     that need them meanwhile wait.
     """
-    path = cache_folder() / f"{game.id}_{game.rules}.tablebase"
+    path = cache_folder() / f"wolf_and_sheep_{game.rules}.tablebase"
     # A stored table must be for these rules: by name, and by their source.
     source = inspect.getsource(wolf_and_sheep).encode()
-    key = f"{game.id} {game.rules} {hashlib.sha256(source).hexdigest()}"
+    key = f"wolf_and_sheep {game.rules} {hashlib.sha256(source).hexdigest()}"
     codes = read(path, key)
     if codes is not None:
         return codes

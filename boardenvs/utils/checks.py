@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import reprlib
 from collections.abc import Iterable
 
@@ -12,6 +13,20 @@ def cut(text: str, most: int = 60) -> str:
     if len(text) <= most:
         return text
     return f"{text[: most // 2]}...{text[len(text) - most // 4 :]}"
+
+
+# Control characters except tabs and line ends, lone surrogates, and what reorders text.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def printable(text: str) -> str:
+    """Return a text, which others may have written, as a terminal may get it.
+
+    Characters that could move the cursor, change the screen or reorder text become "�".
+    """
+    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 # Writes no more than what is shown: a value that others sent can be billions of times as long.

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from boardenvs.utils.checks import cut
+from boardenvs.utils.checks import cut, printable
 from boardenvs.utils.imports import describe, place_of
 
 _MOST = 2000  # characters of a message
@@ -43,14 +43,14 @@ def ending_in_a_line() -> Iterator[None]:
             raise
         _fail(describe(error), error)
     except KeyboardInterrupt as error:
-        typer.secho(why_interrupted(error), err=True)
+        typer.secho(printable(why_interrupted(error)), err=True)
         raise SystemExit(130) from error
 
 
 def _fail(message: str, error: Exception) -> None:
     import typer
 
-    typer.secho(f"error: {message}", err=True, fg="red")
+    typer.secho(f"error: {printable(message)}", err=True, fg="red")
     raise SystemExit(2) from error
 
 

@@ -78,7 +78,8 @@ def _game_of(settings: Path) -> str | None:
         text = file.read(_MOST_SETTINGS).decode("utf-8", "replace")
     try:
         values = parse_yaml(text)
-        return write_spec(values["game"], values.get("rules") or {})
+        game = values["game"]
+        return write_spec(game, values.get("rules") or {}) if isinstance(game, str) else None
     except (ImportError, TypeError, KeyError, ValueError, AttributeError):
         return None
 

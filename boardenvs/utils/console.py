@@ -10,22 +10,31 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import typer
+from boardenvs.utils.checks import printable
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
+    from rich.console import ConsoleOptions as Shown
     from rich.progress import Progress
+    from rich.segment import Segment
 
 
 def make_console(*, errors: bool = False) -> Console:
     """Return a console for standard output or standard error.
 
-    Files and pipes have 120 columns. Texts are printed as they are: names may look like rich's
-    markup.
+    Files and pipes have 120 columns. Texts are printed as they are, since names may look like
+    rich's markup, except for control characters; see `printable`.
     """
     from rich.console import Console
 
-    console = Console(highlight=False, markup=False, stderr=errors)
+    class PlainConsole(Console):
+        def render(
+            self, renderable: RenderableType, options: Shown | None = None
+        ) -> Iterator[Segment]:
+            for part in super().render(renderable, options):
+                yield part if part.control else part._replace(text=printable(part.text))
+
+    console = PlainConsole(highlight=False, markup=False, stderr=errors)
     if not console.is_terminal:
         console.width = 120
     return console
@@ -85,4 +94,4 @@ def print_report(console: Console, counted: Mapping[str, float]) -> None:
 
 def print_json(content: Any) -> None:
     """Print as JSON to standard output."""
-    typer.echo(json.dumps(content, indent=1))
+    print(json.dumps(content, indent=1))
