@@ -67,13 +67,13 @@ REFERENCE = {
             *("envs.jax:make, JaxEnv, JaxState", "envs.jax.pgx:make, PgxEnv"),
         ],
     ),
-    "agents": ("Players", ["agents", "agents.policy", "agents.shield", "engines"]),
+    "agents": ("Players", ["agents", "agents.analyse", "agents.policy", "agents.shield", "engines"]),
     "arena": ("Matches and the arena", ["arena"]),
     "exams": ("Exams", ["exams"]),
     "search": ("Search", ["search"]),
     "records": ("Records", ["records"]),
     "render": ("Pictures", ["render"]),
-    "text": ("Text", ["text", "text.samples"]),
+    "text": ("Text", ["text", "text.rewards"]),
     "tablebase": ("Exact solutions", ["tablebase"]),
 }
 
