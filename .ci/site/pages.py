@@ -67,7 +67,10 @@ REFERENCE = {
             *("envs.jax:make, JaxEnv, JaxState", "envs.jax.pgx:make, PgxEnv"),
         ],
     ),
-    "agents": ("Players", ["agents", "agents.analyse", "agents.policy", "agents.shield", "engines"]),
+    "agents": (
+        "Players",
+        ["agents", "agents.analyse", "agents.policy", "agents.shield", "engines"],
+    ),
     "arena": ("Matches and the arena", ["arena"]),
     "exams": ("Exams", ["exams"]),
     "search": ("Search", ["search"]),
