@@ -311,6 +311,16 @@ def test_processes_that_fail_are_ended(
 
 
 @posix
+def test_engines_get_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "TINY_KEY", "my_api_key", "HF_TOKEN", "GAMES"):
+        monkeypatch.setenv(name, "a value")
+    code = "import os; print(sorted(n for n, v in os.environ.items() if v == 'a value'))"
+    transport = ProcessTransport([sys.executable, "-I", "-S", "-c", code])
+    assert transport.read(60) == b"['GAMES']\n"
+    transport.close()
+
+
+@posix
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_engines_end_with_us(number: signal.Signals, held: Held) -> None:
     """However we end: an engine that ignores signals, and its child."""

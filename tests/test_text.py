@@ -26,6 +26,7 @@ from boardenvs.text import (
     reward,
     write_prompt,
 )
+from boardenvs.text.adapters.mcp import GameTools
 
 pytestmark = pytest.mark.usefixtures("in_python")
 
@@ -460,3 +461,47 @@ def test_who_gives_no_move_forfeits_and_the_reason_is_reported():
     assert "not legal" not in match.faults[0].message
     mark = take_exam(make("othello"), silent)
     assert mark.total.kept == 0
+    assert mark.faults.message == match.faults[0].message
+
+
+# ---- tools ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def numpy_in_processes(monkeypatch):
+    monkeypatch.setenv("BOARDENVS_BACKEND", "numpy")
+
+
+def test_tools_play_a_game(numpy_in_processes):
+    tools = GameTools("wolf_and_sheep", seconds=300)
+    with pytest.raises(boardenvs.ResetNeededError, match="call new_game"):
+        tools.play("a1")
+    assert "You are sheep" in tools.new_game(opponent="greedy", seat="sheep", seed=1)
+    assert "a1-a2, which is not a legal move" in tools.play("a1-a2")
+    (best,) = tools.analyse(1)["moves"]
+    assert best["move"] in tools.legal_moves()
+    assert len(re.findall(r"^\d+\. ", tools.play(best["move"]), re.MULTILINE)) >= 2
+    assert "analyse" not in [tool.__name__ for tool in GameTools(analysis=False).tools]
+
+
+def test_tools_offer_a_list_of_opponents_and_take_limited_time(
+    numpy_in_processes, monkeypatch, tmp_path
+):
+    """An opponent may be named on the command line that thinks without end."""
+    tools, errors = GameTools(opponent="alphabeta:depth=60", seconds=2), set()
+    for name in (__file__, "nothing", "/root"):
+        with pytest.raises(ValueError, match="unknown opponent") as caught:
+            tools.new_game(opponent=f"policy:{name}")
+        errors.add(str(caught.value).partition("Known: ")[2])
+    assert len(errors) == 1
+    with pytest.raises(ValueError, match="may take 2 seconds"):
+        tools.new_game(seat="red")
+    for name in ("ROBUST_LOG", "ROBUST_FLAG"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    (tmp_path / "ROBUST_FLAG").touch()
+    tools = GameTools("othello", "python:robust_agents:dying_once", seconds=300)
+    tools.new_game(seat="black")
+    with pytest.raises(ValueError, match=r"not move: the process ended with exit code 1\. This"):
+        tools.play("e3")
+    tools.new_game(seat="black")
+    assert "e3" in tools.play("e3")

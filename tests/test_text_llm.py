@@ -16,13 +16,13 @@ from variants import make
 
 import boardenvs
 from boardenvs.arena import make_settings, run_tournament
-from boardenvs.game.errors import StopPlayError
+from boardenvs.game.errors import ForfeitError, StopPlayError
 from boardenvs.text import TextPlayer
 from boardenvs.text.endpoint import Endpoint, LlmSettings
 
 pytestmark = pytest.mark.usefixtures("in_python")
 
-KEY = "sk-very-secret"
+KEY = "sk-very/secret"
 
 
 @contextmanager
@@ -207,16 +207,49 @@ def test_an_endpoint_that_stays_bad_stops_the_work(fault):
         endpoint.ask("Hello")  # nobody is there
 
 
-def test_what_an_endpoint_sends_is_a_text():
-    with served(reply=lambda prompt: f"\x1b[31m{KEY} I play b1-b3.") as (url, _):
-        reply = Endpoint(LlmSettings("tiny", url)).ask("Hello")
-        assert KEY not in reply.text
-        assert reply.tokens == (100, 10)
+ECHOED = (
+    KEY,
+    KEY.replace("/", "\\/"),
+    "".join(f"\\u{ord(c):04X}" for c in KEY),
+    "".join(f"\\\\u{ord(c):04x}" for c in KEY),
+)
+
+
+@pytest.mark.parametrize("echoed", ECHOED)
+def test_a_key_that_is_sent_back_is_in_no_log_reply_or_error(echoed, tmp_path):
+    log = tmp_path / "log"
+    message = {"message": {"content": "@"}, "finish_reason": "stop"}
+    whole = json.dumps({"choices": [message]}).replace("@", f"{echoed} a1").encode()
+    with served([whole, *[f'{{"choices": "{echoed}"}}'.encode()] * 6]) as (url, _):
+        player = boardenvs.make_agent(
+            f"llm:tiny,base_url={url},log={log},threads=1,retries=0,wait=0"
+        )
+        errors = []
+        for _ in range(2):
+            with pytest.raises((ForfeitError, StopPlayError)) as caught:
+                player.act(make("othello"), make("othello").init(1))
+            errors.append(str(caught.value))
+    assert "6 tries" in errors[1]
+    said = "\n".join([*errors, log.read_text()]).replace("\\", "")
+    assert "[key] a1" in said
+    for secret in (KEY, echoed):
+        assert secret.replace("\\", "").lower() not in said.lower()
+
+
+def test_what_an_endpoint_does_not_say_is_estimated():
     choice = {"message": {"content": "d3"}, "finish_reason": "length"}
     with served(usage=None, choices=[choice]) as (url, _):
         reply = Endpoint(LlmSettings("tiny", url)).ask("Hello")
-        assert (reply.text, reply.finished) == ("d3", False)
-        assert min(reply.tokens) > 0
+    assert (reply.text, reply.finished) == ("d3", False)
+    assert min(reply.tokens) > 0
+
+
+@pytest.mark.parametrize("key", ["sk-very\nsecret", "sk-very\x1b[31msecret", "sk very", "sk-é"])
+def test_what_is_no_key_is_refused_by_the_name_of_its_variable(key, monkeypatch):
+    monkeypatch.setenv("TINY_KEY", key)
+    with pytest.raises(ValueError, match=r"the key in \$TINY_KEY holds") as caught:
+        boardenvs.make_agent("llm:tiny,key_env=TINY_KEY")
+    assert "very" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -225,6 +258,7 @@ def test_what_an_endpoint_sends_is_a_text():
         ("llm", "MODEL"),
         ("llm:tiny,base_url=localhost", "address"),
         ("llm:tiny,base_url=http://me:pass@localhost", "environment"),
+        ("llm:tiny,key_env=sk-secret", "key_env must be the name"),
         ("llm:tiny,tokens=0", "tokens is 0"),
         ("llm:tiny,cost=1", "prices"),
         ("llm:tiny,tiny=1", "tiny"),

@@ -64,11 +64,12 @@ class McpCommand:
     """Serve games on standard input and output, by the Model Context Protocol.
 
     A model's program starts this command, and the model then has tools to begin a game, see the
-    board and the legal moves, play, and analyse. It may name any game and player, but no code.
+    board and the legal moves, play, and analyse. It may name any game that is not code, and the
+    opponent given here or one of a list. As a test of a model, leave the analysis out.
 
     ```
     boardenvs mcp
-    boardenvs mcp lines_of_action level:5
+    boardenvs mcp lines_of_action level:5 --no-analysis
     ```
     """
 
@@ -78,13 +79,18 @@ class McpCommand:
     opponent: Annotated[
         str, Argument(help="The opponent by default.", autocompletion=player_names)
     ] = "level:1"
+    analysis: Annotated[
+        bool, Option("--analysis/--no-analysis", help="Offer a tool that values moves.")
+    ] = True
+    seconds: Annotated[float, Option(help="The limit for a call.", min=1.0)] = 60.0
 
     def run(self) -> None:
         if importlib.util.find_spec("mcp") is None:
             raise ValueError("this command needs mcp: pip install 'boardenvs[mcp]'")
-        from boardenvs.text.adapters.mcp import server_of
+        from boardenvs.text.adapters.mcp import GameTools, server_of
 
-        server_of(self.game, self.opponent).run("stdio")
+        made = GameTools(self.game, self.opponent, analysis=self.analysis, seconds=self.seconds)
+        server_of(made).run("stdio")
 
 
 _NEEDED = ("starlette", "uvicorn", "websockets")

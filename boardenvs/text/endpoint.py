@@ -1,8 +1,8 @@
 """Asks a model behind an OpenAI-compatible endpoint, with limits on the time and size of answers.
 
 The key comes from the environment and goes into one header only. Endpoints are not trusted: they
-get limited time and bytes, redirects, which could send the key elsewhere, are not followed, and
-what they send is nothing but text.
+get limited time and bytes, redirects, which could send the key elsewhere, are not followed, the key
+is taken out of what they send, and the rest is nothing but text.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from boardenvs.game.errors import StopPlayError
 from boardenvs.text.player import ModelReply
 from boardenvs.text.turn import RETRIES
 from boardenvs.utils.checks import cut, is_whole, quote
+from boardenvs.utils.child import is_secret
 from boardenvs.utils.decoding import decode, parse_json
 
 OPENAI = "https://api.openai.com/v1"
@@ -42,13 +43,13 @@ class LlmSettings:
     """The options of `llm:MODEL`.
 
     base_url: an address such as "http://localhost:8000/v1"; by default $OPENAI_BASE_URL or
-    OpenAI's. key_env: the environment variable with the key; none is sent if it is empty. log: a
-    file with all questions and replies, see `boardenvs.text.llm.Log`. max_tokens, temperature: of
-    one reply. timeout: seconds for one whole answer. wait: seconds before the second try, doubled
-    from try to try. tokens, cost: limits of all replies together, including those in the log;
-    prompt_price, reply_price: of a million tokens, in the unit of `cost`. Requests that are under
-    way when a limit is reached, at most `threads`, are still paid for. The others are those of
-    `TextPlayer`.
+    OpenAI's. key_env: the environment variable with the key, with KEY, TOKEN, SECRET or PASSWORD in
+    its name; none is sent if it is empty. log: a file with all questions and replies, see
+    `boardenvs.text.llm.Log`. max_tokens, temperature: of one reply. timeout: seconds for one whole
+    answer. wait: seconds before the second try, doubled from try to try. tokens, cost: limits of
+    all replies together, including those in the log; prompt_price, reply_price: of a million
+    tokens, in the unit of `cost`. Requests that are under way when a limit is reached, at most
+    `threads`, are still paid for. The others are those of `TextPlayer`.
     """
 
     model: str
@@ -72,6 +73,11 @@ class LlmSettings:
             value = getattr(self, name)
             if value is not None and not is_whole(value, 1):
                 raise ValueError(f"{name} is {quote(value)}: it must be 1 or more, and whole")
+        if self.key_env and not is_secret(self.key_env):  # which may be the key, so is not quoted
+            raise ValueError(
+                "key_env must be the name of an environment variable with KEY, TOKEN, SECRET or "
+                "PASSWORD in it: engines get no variable of such a name"
+            )
         if self.cost is not None and not (self.prompt_price or self.reply_price):
             raise ValueError(
                 "cost needs the prices of a million tokens, prompt_price and reply_price"
@@ -109,7 +115,9 @@ class _Completion(BaseModel):
 
 
 class Endpoint:
-    """A model behind an endpoint; ValueError for an address that is none or holds a password."""
+    """A model behind an endpoint; ValueError for a wrong address, or one with a password, and for a
+    key with characters that no key has.
+    """
 
     def __init__(self, settings: LlmSettings) -> None:
         self._settings = settings
@@ -123,6 +131,7 @@ class Endpoint:
         scheme, self._host, self._path = found.groups()
         http_, https = http.client.HTTPConnection, http.client.HTTPSConnection
         self._connect = https if scheme == "https" else http_
+        self._key()
 
     def ask(self, prompt: str) -> ModelReply:
         """Return the model's reply to a prompt.
@@ -203,12 +212,22 @@ class Endpoint:
             connection.close()
 
     def _key(self) -> str:
-        return os.environ.get(self._settings.key_env, "").strip()
+        name = self._settings.key_env
+        key = os.environ.get(name, "").strip()
+        if not re.fullmatch("[!-~]*", key):
+            raise ValueError(
+                f"the key in ${name} holds a space, a line break or another character that no key "
+                "has: it must be the key alone"
+            )
+        return key
 
     def _without_key(self, text: str) -> str:
-        """Return a text to be shown or kept: an endpoint may send the key back."""
-        key = self._key()
-        return text.replace(key, "[key]") if key else text
+        """Return a text to be shown or kept: an endpoint may send the key back, with the escapes of
+        JSON or without.
+        """
+        escaped = (rf"\\{{0,4}}(?:{re.escape(c)}|u{ord(c):04x})" for c in self._key())
+        key = "".join(escaped)
+        return re.sub(key, "[key]", text, flags=re.IGNORECASE) if key else text
 
 
 def _shut(connected: socket.socket) -> None:

@@ -92,8 +92,8 @@ class TextPlayer:
             if turn.action is not None:
                 chosen[row] = turn.action
             elif last := turn.reading:
-                why = f"the last was {last.kind}: {last.text}"
-                lost[row] = f"no legal move after {1 + self._retries} replies, {why}"
+                asked = f"{1 + self._retries} replies" if self._retries else "a reply"
+                lost[row] = f"no legal move in {asked}, the last was {last.kind}: {last.text}"
         if lost:
             raise ForfeitError(chosen, lost)
         return chosen

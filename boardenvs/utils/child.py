@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from typing import Any
 # Works everywhere, whether there are threads or not; shared memory for children comes from it too.
 CONTEXT = multiprocessing.get_context("spawn")
 
+_SECRET = re.compile(r"[A-Z0-9_]*(KEY|TOKEN|SECRET|PASSWORD)[A-Z0-9_]*", re.IGNORECASE)
 _GUARD = Path(__file__).with_name("child_guard.py")
 _FROM_TERMINAL = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)
@@ -81,7 +83,8 @@ class ChildProgram:
     """A command with pipes for its standard streams, in a process group of its own; POSIX only.
 
     It ends with this process, however that ends, together with everything that it started and that
-    has not left its process group. OSError if no process can be started.
+    has not left its process group. Of the environment it gets no variable that `is_secret`. OSError
+    if no process can be started.
     """
 
     def __init__(self, command: Sequence[str]) -> None:
@@ -93,6 +96,7 @@ class ChildProgram:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
+                env={name: value for name, value in os.environ.items() if not is_secret(name)},
                 pass_fds=(theirs,),
                 start_new_session=True,  # a group of its own, which Ctrl-C does not reach
             )
@@ -134,6 +138,11 @@ class ChildProgram:
         self._process.wait()
         for stream in self._streams:
             stream.close()
+
+
+def is_secret(variable: str) -> bool:
+    """Whether an environment variable holds a key or password by its name: OPENAI_API_KEY."""
+    return _SECRET.fullmatch(variable) is not None
 
 
 def describe_end(code: int | None) -> str:

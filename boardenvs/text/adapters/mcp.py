@@ -1,35 +1,70 @@
 """A server of the Model Context Protocol: a game for those who call tools; `boardenvs mcp`.
 
-    server_of("othello", "level:3").run("stdio")
+    server_of(GameTools("othello", "level:3")).run("stdio")
 
-A model has one game at a time, and reads what each tool returns.
+A model has one game at a time, and reads what each tool returns. Opponents and analyses think in a
+process of their own, which is killed if a call takes too long.
 """
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable
-from functools import wraps
-from typing import Any
+from contextlib import suppress
+from functools import lru_cache, wraps
+from multiprocessing.connection import Connection
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
-from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+import numpy as np
 
 from boardenvs import games
+from boardenvs.agents import agent_for, make_agent
 from boardenvs.agents.analyse import analyse
-from boardenvs.agents.spec import runs_code
 from boardenvs.envs.core import ResetNeededError
+from boardenvs.envs.groups import choose
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
+from boardenvs.game.state import IntArray, State
 from boardenvs.text.env import TextEnv
-from boardenvs.utils.checks import cut
+from boardenvs.utils.checks import check_name, cut
+from boardenvs.utils.child import ChildFunction
+
+if TYPE_CHECKING:
+    from mcp.server import MCPServer
+
+SECONDS = 60.0  # for a call
+OPPONENTS = ("random", "greedy", "positional", *(f"level:{number}" for number in range(1, 11)),
+             "trained", "alphabeta", "mcts", "perfect")  # fmt: skip
 
 
 class GameTools:
     """One game at a time, and the tools that play it. Each returns what a model is to read.
 
-    Callers may name any game and player except those that run code, which must be the defaults.
+    Callers may name any game except those that run code, and the opponents in `OPPONENTS`; the
+    defaults may be others. analysis: whether `analyse` is one of the `tools`. seconds: the limit
+    for a call; ValueError if it takes longer.
     """
 
-    def __init__(self, game: str = "othello", opponent: str = "level:1") -> None:
+    def __init__(
+        self,
+        game: str = "othello",
+        opponent: str = "level:1",
+        *,
+        analysis: bool = True,
+        seconds: float = SECONDS,
+    ) -> None:
+        self.tools: list[Callable[..., Any]] = [
+            self.new_game,
+            self.board,
+            self.legal_moves,
+            self.play,
+        ]
+        if analysis:
+            self.tools.append(self.analyse)
         self._defaults = game, opponent
+        self._thinking = _Thinking(seconds)
         self._env: TextEnv | None = None
         TextEnv(game, opponent=opponent)  # raises for wrong defaults
 
@@ -44,16 +79,18 @@ class GameTools:
         """Begin a game, and get its rules, its position and how to answer.
 
         game: othello, reversi, othello_holes, lines_of_action or wolf_and_sheep, with options such
-        as othello_holes:holes=8. opponent: level:1 (weak) to level:10 (strong), random, greedy and
-        other players. seat: a role of the game, or random. position: a text as boards have, or
-        nothing for the start. The same seed gives the same opponent.
+        as othello_holes:holes=8. opponent: random, greedy, positional, level:1 (weak) to level:10
+        (strong), trained, alphabeta, mcts, or perfect in a solved game; by default the server's
+        own. seat: a role of the game, or random. position: a text as boards have, or nothing for
+        the start. The same seed gives the same opponent.
         """
         game, opponent = game or self._defaults[0], opponent or self._defaults[1]
         if game != self._defaults[0] and games.imports_code(game):
             raise ValueError(f"game {cut(game)!r} is code, which may not be named here")
-        if opponent != self._defaults[1] and runs_code(opponent):
-            raise ValueError(f"opponent {cut(opponent)!r} is code, which may not be named here")
-        env = TextEnv(game, opponent=opponent, seat=seat, legal_moves=True, retries=100)
+        check_name("opponent", opponent, dict.fromkeys([self._defaults[1], *OPPONENTS]))
+        self._thinking.begin()
+        player = _Opponent(opponent, self._thinking)
+        env = TextEnv(game, opponent=player, seat=seat, legal_moves=True, retries=100)
         env.reset(seed=seed, position=position)
         self._env = env
         return self.board()
@@ -73,12 +110,20 @@ class GameTools:
 
     def play(self, move: str) -> str:
         """Play a move, such as e3 or b1-b3, and get the board after the opponent's answer."""
-        self._playing().step(move)
+        self._thinking.begin()
+        try:
+            self._playing().step(move)
+        except ValueError as error:
+            self._env = None
+            raise ValueError(
+                f"the opponent did not move: {error}. This game is over: call new_game"
+            ) from error
         return self.board()
 
     def analyse(self, moves: int = 5) -> dict[str, Any]:
         """The values of the best moves of the position to the side to move, and what is proven."""
-        found = analyse(self._playing().position).to_json()
+        self._thinking.begin()
+        found: dict[str, Any] = self._thinking.ask(_analysis, self._playing().position)
         return found | {"moves": found["moves"][: max(moves, 0)]}
 
     def _playing(self) -> TextEnv:
@@ -87,22 +132,113 @@ class GameTools:
         return self._env
 
 
-def server_of(game: str = "othello", opponent: str = "level:1") -> MCPServer:
-    """Return a server with the tools of `GameTools`."""
-    server, made = MCPServer("boardenvs"), GameTools(game, opponent)
-    for tool in (made.new_game, made.board, made.legal_moves, made.play, made.analyse):
-        server.tool()(_reporting_errors(tool))
+def server_of(made: GameTools) -> MCPServer:
+    """Return a server with these tools."""
+    from mcp.server import MCPServer
+
+    server, one_at_a_time = MCPServer("boardenvs"), Lock()
+    for tool in made.tools:
+        server.tool()(_reporting_errors(tool, one_at_a_time))
     return server
 
 
-def _reporting_errors(tool: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the tool, which reports its errors to the caller."""
+def _reporting_errors(tool: Callable[..., Any], one_at_a_time: Lock) -> Callable[..., Any]:
+    """Return the tool, which tells the caller the reason of each error."""
+    from mcp.server.mcpserver.exceptions import ToolError
 
     @wraps(tool)
     def call(*args: Any, **values: Any) -> Any:
         try:
-            return tool(*args, **values)
-        except (ValueError, TypeError, ResetNeededError) as error:
-            raise ToolError(str(error)) from error
+            with one_at_a_time:
+                return tool(*args, **values)
+        except Exception as error:
+            raise ToolError(_reason(error)) from error
 
     return call
+
+
+def _reason(error: BaseException) -> str:
+    return str(error) or type(error).__name__
+
+
+# ---- the process that thinks ---------------------------------------------------------------------
+
+
+class _Thinking:
+    """Calls functions in another process, which is killed at the end of the time."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._child: ChildFunction | None = None
+        self.begin()
+
+    def begin(self) -> None:
+        """Count the seconds from now on."""
+        self._until = time.monotonic() + self._seconds
+
+    def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what the function returns; ValueError if it fails, or is not done in time."""
+        if self._child is None or not self._child.is_alive:
+            self._child = ChildFunction(_think)
+        pipe, is_done = self._child.pipe, False
+        try:
+            pipe.send((function, arguments))
+            if not pipe.poll(max(0.0, self._until - time.monotonic())):
+                raise ValueError(f"a call may take {self._seconds:g} seconds, and this took longer")
+            found, wrong = pipe.recv()
+            is_done = True
+        except (EOFError, OSError):
+            raise ValueError(f"the process ended {self._child.how_it_ended()}") from None
+        finally:
+            if not is_done:
+                self._child.close()
+                self._child = None
+        if wrong is not None:
+            raise ValueError(wrong)
+        return found
+
+
+class _Opponent:
+    """A player, by its text, that chooses its moves in the process that thinks."""
+
+    def __init__(self, text: str, thinking: _Thinking) -> None:
+        self._text, self._thinking = text, thinking
+
+    def check_game(self, game: Game) -> None:
+        """ValueError if the player cannot play the game."""
+        self._thinking.ask(_check, self._text, game)
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        """See `Agent.act`."""
+        seed = int(rng.integers(1 << 62))
+        actions: IntArray = self._thinking.ask(_chosen, self._text, game, state, seed)
+        return actions
+
+
+def _think(pipe: Connection) -> None:
+    """Answer calls until the server ends or kills this process."""
+    os.dup2(2, 1)  # standard output belongs to the protocol
+    with suppress(EOFError, BrokenPipeError):
+        while True:
+            function, arguments = pipe.recv()
+            found = wrong = None
+            try:
+                found = function(*arguments)
+            except BaseException as error:  # players may be anybody's code
+                wrong = _reason(error)
+            pipe.send((found, wrong))
+
+
+_made = lru_cache(maxsize=2)(make_agent)
+
+
+def _check(text: str, game: Game) -> None:
+    agent_for(game, _made(text))
+
+
+def _chosen(text: str, game: Game, state: State, seed: int) -> IntArray:
+    return choose(agent_for(game, _made(text)), game, state, np.random.default_rng(seed))
+
+
+def _analysis(position: Position) -> dict[str, Any]:
+    return analyse(position).to_json()
