@@ -134,3 +134,17 @@ def test_parameters_are_read_by_their_types(tuned: None) -> None:
 def test_wrong_texts_are_explained(tuned: None, spec: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make_agent(spec)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["random", "greedy", "alphabeta:depth=1", "mcts:rollouts=8", "trained", "trained:sample=true",
+     "python:arena_agents:lowest", "perfect"],
+)  # fmt: skip
+def test_agents_need_no_generator(text: str) -> None:
+    game = make("wolf_and_sheep" if text == "perfect" else "othello")
+    state = random_openings(game, 4, game.opening_plies, np.random.default_rng(0))
+    act = make_agent(text).act
+    assert game.is_legal(state, act(game, state)).all()  # type: ignore[call-arg]
+    given = [act(game, state, np.random.default_rng(5)).tolist() for _ in range(2)]
+    assert given[0] == given[1]

@@ -41,3 +41,20 @@ def test_whole_games(seat, seats):
     assert seats in (None, [seat for seat, *_ in played])
     assert played == list(play("WolfAndSheep", 7, **options))
     assert played != list(play("WolfAndSheep", 8, **options))
+
+
+@pytest.mark.usefixtures("in_python")
+def test_gymnasium_draws_from_the_masks_of_several():
+    env = gymnasium.vector.SyncVectorEnv([lambda: gymnasium.make("boardenvs/Reversi-v0")] * 2)
+    _, infos = env.reset(seed=0)
+    over, ended = np.zeros(2, np.bool_), 0
+    for _ in range(80):
+        mask = infos["action_mask"]
+        np.testing.assert_array_equal(mask.any(axis=1), ~over)
+        actions = env.action_space.sample(tuple(mask))  # ignored if the game is over
+        assert mask[np.arange(2), actions][~over].all()
+        _, rewards, terminated, truncated, infos = env.step(actions)
+        assert not rewards[over].any()
+        over = terminated | truncated
+        ended += int(over.sum())
+    assert ended >= 2

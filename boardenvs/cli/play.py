@@ -27,8 +27,8 @@ class PlayCommand:
     """Play a game against an agent, or with `--as both` against each other.
 
     Moves are typed as they are listed, in capitals too: `f5`, `b1-b3`, `b1 b3`. So are `hint`,
-    `undo`, `redo`, `resign`, `level AGENT`, `new`, `help` and `quit`. The game is kept in a file
-    after every move, whatever ends the program, and `--resume` goes on with it.
+    `undo`, `resign`, `help` and `quit`. The game is kept in a file after every move, whatever ends
+    the program, and `--resume` goes on with it, against another agent with `--against`.
 
     ```
     boardenvs play othello --against trained --as black

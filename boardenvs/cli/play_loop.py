@@ -41,10 +41,7 @@ class TerminalGame:
         self._commands = {
             "hint": self._hint,
             "undo": self._undo,
-            "redo": self._redo,
             "resign": self._resign,
-            "level": self._level,
-            "new": self._new,
             "help": self._help,
             "quit": self._quit,
         }
@@ -73,7 +70,7 @@ class TerminalGame:
             self._console.print(f"{role} has no move and passes")
             self._play(game.noop)
         elif session.is_over or player == HUMAN:
-            self._ask("undo, new or quit" if session.is_over else role)
+            self._ask("undo or quit" if session.is_over else role)
         else:
             with self._console.status(f"{role}, {player}, is thinking"):
                 agent, record = _agent(game, player), record_of(session)
@@ -97,11 +94,10 @@ class TerminalGame:
             self._console.print()
             self._ended = True
             return
-        word, _, rest = text.partition(" ")
-        command = self._commands.get("help" if word == "?" else word.lower())
+        command = self._commands.get("help" if text == "?" else text.lower())
         try:
             if command is not None:
-                command(rest.strip())
+                command()
             elif text:
                 self._play(self._notation.parse(text, self.session.position))
         except ValueError as error:
@@ -110,7 +106,7 @@ class TerminalGame:
 
     # ---- commands ------------------------------------------------------------------------------
 
-    def _hint(self, _: str) -> None:
+    def _hint(self) -> None:
         """Show the move that the agent would play, and the best line."""
         game, position = self.session.game, self.session.position
         if self.session.is_over:
@@ -122,57 +118,27 @@ class TerminalGame:
             found = analyse(position, _agent(game, name), rng=rng)
         self._console.print(moves_table(self._notation, found, _HINTS))
 
-    def _undo(self, _: str) -> None:
+    def _undo(self) -> None:
         """Take your last move back."""
         resigned = self.session.resigned is not None
         if not self.session.undo_to(self._humans) and not resigned:
             raise ValueError("there is no move of yours to take back")
         self._changed()
 
-    def _redo(self, _: str) -> None:
-        """Play again what was taken back."""
-        if not self.session.redo():
-            raise ValueError("there is nothing to play again")
-        while self.session.undone and self.session.position.to_move not in self._humans:
-            self.session.redo()
-        self._changed()
-
-    def _resign(self, _: str) -> None:
+    def _resign(self) -> None:
         """Give the game up."""
         mover = self.session.position.to_move
         self.session.resign(mover if mover in self._humans else 1 - mover)
         self._changed()
 
-    def _level(self, name: str) -> None:
-        """Level AGENT: go on against another agent."""
-        first, second = self._players
-        if self._humans == [0, 1]:
-            said = "you play against nobody: both sides are yours"
-        elif not name:
-            said = (
-                f"you play against {second if first == HUMAN else first}; level AGENT changes that"
-            )
-        else:
-            _agent(self.session.game, name)  # ValueError where it cannot play
-            self.session.players = (first, name) if first == HUMAN else (name, second)
-            said = f"you play against {name} now"
-        self._console.print(said)
-
-    def _new(self, _: str) -> None:
-        """Begin another game; this one stays in the file."""
-        self._store.begin_another(self.session)
-        start = self.session.positions[0]
-        self.session = GameSession(self.session.game, start, players=self._players)
-        self._show()
-
-    def _help(self, _: str) -> None:
-        """This list; so does ?."""
+    def _help(self) -> None:
+        """Show this list."""
         for name, command in self._commands.items():
             said = str(command.__doc__).removesuffix(".")
             self._console.print(f"  {name:<7} {said[0].lower()}{said[1:]}")
         self._console.print("anything else is a move, such as one of those listed")
 
-    def _quit(self, _: str) -> None:
+    def _quit(self) -> None:
         """End the program; --resume goes on."""
         self._ended = True
 

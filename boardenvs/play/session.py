@@ -114,9 +114,3 @@ class GameStore:
         game = [record_of(session)] if session.actions else []
         if game or self.path.exists():
             save(self.path, [*self._finished, *game])
-
-    def begin_another(self, session: GameSession) -> None:
-        """Keep this game for good, because another one begins."""
-        self.keep(session)
-        if session.actions:
-            self._finished.append(record_of(session))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -109,13 +108,8 @@ def handling(numbers: tuple[signal.Signals, ...], handle: Callable[[int], None])
 def leave_terminal() -> None:
     """Discard output to a terminal that is gone."""
     with open(os.devnull, "r+b") as nowhere:
-        for stream in (sys.stdin, sys.stdout, sys.stderr):
-            try:
-                number = stream.fileno()
-                if os.isatty(number):
-                    os.dup2(nowhere.fileno(), number)
-            except (OSError, ValueError, AttributeError):  # no file, or closed
-                continue
+        for number in filter(os.isatty, range(3)):
+            os.dup2(nowhere.fileno(), number)
 
 
 @contextmanager

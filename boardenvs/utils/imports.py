@@ -41,7 +41,7 @@ def import_object(target: str) -> Any:
         raise ValueError(f"cannot import {module_name!r}: {reason}") from error
     for part in name.split("."):
         if not hasattr(found, part):
-            known = [n for n, x in vars(found).items() if _is_from(x, module_name)]
+            known = [name for name in dir(found) if not name.startswith("_")]
             raise ValueError(unknown(f"name in {module_name}", part, known))
         found = getattr(found, part)
     return found
@@ -50,12 +50,6 @@ def import_object(target: str) -> Any:
 def top_level(target: str) -> str:
     """Return the top-level package of a text "MODULE:NAME"."""
     return target.partition(":")[0].partition(".")[0]
-
-
-def _is_from(thing: object, module_name: str) -> bool:
-    """Whether a public class or function is defined in the module, not imported there."""
-    name = getattr(thing, "__name__", "_")
-    return getattr(thing, "__module__", None) == module_name and not name.startswith("_")
 
 
 def add_current_folder() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin
 
 from boardenvs.utils.checks import cut, unknown
 
@@ -90,11 +90,8 @@ def parameters_of(factory: Callable[..., object]) -> dict[str, Any]:
 
 def _type_of(annotation: Any, names: dict[str, Any]) -> Any:
     """Return the type of an annotation, or None if it cannot be evaluated."""
-    holder = type("Holder", (), {"__annotations__": {"it": annotation}})
     try:
-        return (
-            None if annotation is inspect.Parameter.empty else get_type_hints(holder, names)["it"]
-        )
+        return eval(annotation, names) if isinstance(annotation, str) else annotation
     except Exception:  # any expression may be an annotation
         return None
 
