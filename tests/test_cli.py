@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -14,10 +13,9 @@ import pytest
 import typer.main
 from command_line import run
 from typer.testing import CliRunner
-from variants import BUILT_IN, HERE, VARIANTS, make, random_record
+from variants import HERE, VARIANTS, make, random_record
 
 import boardenvs
-from boardenvs import games
 from boardenvs.cli import app
 from boardenvs.cli.options import game_names, player_names
 from boardenvs.kernel import get_backend, set_backend
@@ -25,7 +23,6 @@ from boardenvs.records import Record, load, save
 from boardenvs.records.record import parse_names
 from boardenvs.utils.cache import cache_folder
 
-PERFT: dict[str, list[int]] = json.loads((HERE / "perft.json").read_text())
 OTHELLO = make("othello")
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 # Black begins in one of these two in every tournament, and never with a1.
@@ -96,10 +93,7 @@ def test_every_command_explains_itself(name: str) -> None:
 def test_every_game_and_rule_is_listed() -> None:
     found = {spec: cells for spec, *cells in rows(run("games")) if spec}
     assert len(found) == len(VARIANTS)
-    assert found["othello_holes"] == ["black, red", "holes=39582420959232", "65", "8x8x3", "4 8 24"]
-    for name in BUILT_IN:
-        counts = found[games.spec_of(make(name))][-1].split()
-        assert counts == [str(count) for count in PERFT[name][:3]]
+    assert found["othello_holes"] == ["black, red", "holes=39582420959232", "65", "8x8x3"]
 
 
 def test_a_game_s_page() -> None:
@@ -149,13 +143,6 @@ def test_records_shows_a_game(transcripts: Path) -> None:
     of_sheet = run("records", transcripts, "--number", 1, "--ply", 1, "--rule-sheet")
     assert "4  .  .  .  B  B [B] .  .  4" in of_sheet
     assert "after 1 plies: f4" in of_sheet
-    every = run("records", transcripts, "--number", 1, "--boards")
-    assert [line for line in every.splitlines() if line.startswith("after")] == [
-        "after 0 plies",
-        "after 1 plies: f5",
-        "after 2 plies: d6",
-        "after 3 plies: c3",
-    ]
     broken = run("records", transcripts, "--number", 2)
     assert "after 1 plies: f5" in broken
     assert "here the record breaks the rules: action 56 (a8) is not legal for red" in broken

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import time
 from dataclasses import dataclass, replace
@@ -130,7 +131,7 @@ class AnalyseCommand:
         if self.prove:
             found = _prove(position, self.time or _PROVING, self.seed)
         else:
-            found = self._analyse(notation, position, agent)
+            found = self._analyse(position, agent)
         if self.as_json:
             print_json(found.to_json())
         else:
@@ -179,26 +180,18 @@ class AnalyseCommand:
             raise FileNotFoundError(errno.ENOENT, problem, self.what)
         return position_of(game, self.what)
 
-    def _analyse(self, notation: MoveNotation, position: Position, agent: Agent) -> Analysis:
-        """Return the last analysis in `--time`; a terminal shows the earlier ones meanwhile."""
-        from rich.live import Live
-
-        from boardenvs.cli.tables import moves_table
-
-        rng, console = np.random.default_rng(self.seed), make_console()
+    def _analyse(self, position: Position, agent: Agent) -> Analysis:
+        """Return the analysis, the last one within `--time`."""
+        rng = np.random.default_rng(self.seed)
         if self.time is None:
             return analyse(position, agent, rng=rng)
-        end, latest = time.monotonic() + self.time, None
-        with Live(console=console, transient=True, refresh_per_second=8) as live:
-            stop = lambda: time.monotonic() > end  # noqa: E731
-            try:
-                for latest in analyse_until(position, agent, stop, rng):
-                    if console.is_terminal and not self.as_json:
-                        live.update(moves_table(notation, latest, self.moves))
-            except KeyboardInterrupt:
-                if latest is None:
-                    raise
-        assert latest is not None, "there is at least one analysis"
+        end = time.monotonic() + self.time
+        latest: Analysis | None = None
+        with contextlib.suppress(KeyboardInterrupt), make_console(errors=True).status("analysing"):
+            for found in analyse_until(position, agent, lambda: time.monotonic() > end, rng):
+                latest = found
+        if latest is None:
+            raise KeyboardInterrupt
         return latest
 
     def _review(self, notation: MoveNotation, record: Record, agent: Agent) -> None:

@@ -14,7 +14,6 @@ from typer import Argument, Option
 from boardenvs.board.bitboard import LARGEST
 from boardenvs.cli.options import game_names
 from boardenvs.envs.page import page_of
-from boardenvs.game.perft import perft
 from boardenvs.games import defaults, importable, make, parse, spec_of
 from boardenvs.kernel.backend import no_compiling
 from boardenvs.report import ReportTable
@@ -63,13 +62,10 @@ def _print_list() -> None:
                     "parameters": "\n".join(f"{k}={write_value(v)}" for k, v in given.items()),
                     "actions": str(variant.num_actions),
                     "observation": "x".join(map(str, variant.observation_shape)),
-                    "perft": " ".join(str(perft(variant, depth)) for depth in (1, 2, 3)),
                 }
             )
     console = make_console()
-    console.print(
-        ReportTable(rows, "Games", "perft: the lines of play of one, two and three plies")
-    )
+    console.print(ReportTable(rows, "Games"))
     console.print("A parameter is written after the game: wolf_and_sheep:rules=described")
 
 

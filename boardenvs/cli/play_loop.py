@@ -14,7 +14,7 @@ from boardenvs.agents import agent_for
 from boardenvs.agents.analyse import analyse, default_analyst
 from boardenvs.cli.tables import moves_table
 from boardenvs.game.errors import IllegalActionError
-from boardenvs.play import HUMAN, GameSession, GameStore, MoveNotation, record_of, reply
+from boardenvs.play import HUMAN, GameSession, GameStore, MoveNotation, reply
 from boardenvs.render import to_ansi
 
 with contextlib.suppress(ImportError):  # Windows has none
@@ -73,8 +73,8 @@ class TerminalGame:
             self._ask("undo or quit" if session.is_over else role)
         else:
             with self._console.status(f"{role}, {player}, is thinking"):
-                agent, record = _agent(game, player), record_of(session)
-                action = reply(agent, game, position, self._seed, record)
+                plies = session.actions if session.start == game.start() else None
+                action = reply(_agent(game, player), game, position, self._seed, plies)
             self._play(action)
             self._console.print(f"{role} played {self._notation.write(action, position)}")
 

@@ -56,7 +56,6 @@ class RecordsCommand:
         int | None,
         Option(metavar="K", help="Show the board after K plies. Default: the last.", min=0),
     ] = None
-    boards: Annotated[bool, Option("--boards", help="Show the board after every ply.")] = False
     check: Annotated[
         bool, Option("--check", help="List all wrong games, and exit with 1 if there are any.")
     ] = False
@@ -89,7 +88,7 @@ class RecordsCommand:
         with console.status(Text(f"reading {self.file}")):
             found = records.load(self.file, game=rules)
         wrong: list[str] = []
-        if self.number is not None or self.ply is not None or self.boards:
+        if self.number is not None or self.ply is not None:
             self._show(console, chosen(found, self.file, self.number))
         else:
             wrong = self._check(console, found)
@@ -112,7 +111,7 @@ class RecordsCommand:
         return wrong
 
     def _show(self, console: Console, record: Record) -> None:
-        """Print a game's moves and the boards asked for."""
+        """Print a game's moves and the board asked for."""
         from rich.text import Text
 
         from boardenvs.games.notation import MoveNotation
@@ -131,12 +130,11 @@ class RecordsCommand:
             console.print(f"{name}: {text}")
         moves = (look.write(name, game.board.rows) for name in names(record))
         console.print("\n" + "".join(f"{n:>3}. {name:<6}" for n, name in enumerate(moves, 1)))
-        for n in range(len(boards)) if self.boards else [last]:
-            before, action = (boards[n - 1], record.actions[n - 1]) if n else (None, None)
-            played = "" if action is None else f": {notation.write(action, before)}"
-            console.print(f"\nafter {n} plies{played}")
-            board = to_ansi(game, boards[n], action, before=before, rule_sheet=self.rule_sheet)
-            console.print(Text.from_ansi(board))
+        before, action = (boards[last - 1], record.actions[last - 1]) if last else (None, None)
+        played = "" if action is None else f": {notation.write(action, before)}"
+        console.print(f"\nafter {last} plies{played}")
+        board = to_ansi(game, boards[last], action, before=before, rule_sheet=self.rule_sheet)
+        console.print(Text.from_ansi(board))
         if error is not None:
             console.print(f"\nhere the record breaks the rules: {error}", style="red")
 

@@ -39,22 +39,17 @@ class EngineCommand:
         import sys
         from collections.abc import Sequence
 
-        import numpy as np
-
         from boardenvs.agents import agent_for
-        from boardenvs.agents.base import act_after
         from boardenvs.engines import serve, servers_of
-        from boardenvs.game.position import Position, stack
-        from boardenvs.games import parse
+        from boardenvs.game.position import Position
+        from boardenvs.play import reply
 
         game = parse(self.game)
         servers = servers_of(game, self.protocol)
         agent = agent_for(game, self.player)
 
         def choose(position: Position, actions: Sequence[int]) -> int:
-            rng = np.random.default_rng([self.seed, position.ply])
-            played = np.array([actions], np.int16)
-            return int(act_after(agent, game, stack([position]), played, rng)[0])
+            return reply(agent, game, position, self.seed, actions)
 
         serve(servers, game, self.player, choose, sys.stdin, sys.stdout)
 

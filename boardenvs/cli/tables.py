@@ -14,7 +14,7 @@ from boardenvs.render import to_ansi
 from boardenvs.report import ReportTable
 from boardenvs.search.analysis import UNITS, Analysis, Unit, values_for, written_value
 
-_MARKED = 3  # of each unit, the largest losses
+_MARKED = 5  # of the largest losses
 
 
 def show_analysis(
@@ -86,14 +86,12 @@ def _verdict(notation: MoveNotation, found: Analysis) -> str:
 def show_review(console: Console, notation: MoveNotation, found: Review) -> None:
     """Print the game ply by ply, and both sides."""
     units = list(dict.fromkeys(ply.analysis.unit for ply in found.plies))
-    worst = [ply for unit in units for ply in found.largest_losses(_MARKED, unit=unit)]
     rows = [
         {
             "ply": ply.number,
             "role": notation.sides[ply.role],
             "move": _move(notation, ply),
             "value before": written_value(ply.before, ply.analysis.outcome, ply.analysis.unit),
-            "after": _after(ply),
             "lost": _loss(ply),
             "better": _better(notation, ply),
             "unit": ply.analysis.unit + (", proven" if ply.analysis.proven else ""),
@@ -106,32 +104,24 @@ def show_review(console: Console, notation: MoveNotation, found: Review) -> None
             rows,
             spec_of(found.record.game),
             f"values are for the side that moves: {caption}",
-            [ply.number - 1 for ply in worst],
+            [ply.number - 1 for ply in found.largest_losses(_MARKED)],
         )
     )
     console.print(_sides(notation, found))
 
 
 def _sides(notation: MoveNotation, found: Review) -> ReportTable:
-    rows = []
     players = found.record.players or ("", "")
-    for name, side, player in zip(notation.sides, found.summaries, players, strict=True):
-        share = f" ({side.agreed / side.choices:.0%})" if side.choices else ""
-        worst = ""
-        if (ply := side.worst) is not None:
-            worst = f"{_loss(ply)} by {ply.number}. {_move(notation, ply)}"
-        rows.append(
-            {
-                "role": name,
-                "player": player,
-                "choices": side.choices,
-                "agreed": f"{side.agreed}{share}",
-                "lost in all": ", ".join(
-                    f"{_amount(total, unit)} {unit}" for unit, total in side.lost.items()
-                ),
-                "largest loss": worst,
-            }
-        )
+    rows = [
+        {
+            "role": name,
+            "player": player,
+            "choices": side.choices,
+            "agreed": side.agreed,
+            "lost in all": ", ".join(f"{_amount(x, unit)} {unit}" for unit, x in side.lost.items()),
+        }
+        for name, side, player in zip(notation.sides, found.summaries, players, strict=True)
+    ]
     return ReportTable(rows, "Both sides", "agreed: moves that the analyst would have played")
 
 
@@ -152,17 +142,7 @@ def review_json(found: Review) -> dict[str, Any]:
         }
         for ply in found.plies
     ]
-    sides = [
-        {
-            "role": side.role,
-            "choices": side.choices,
-            "agreed": side.agreed,
-            "lost": side.lost,
-            "worst_ply": None if side.worst is None else side.worst.number,
-        }
-        for side in found.summaries
-    ]
-    return {"game": spec_of(game), "plies": plies, "summaries": sides}
+    return {"game": spec_of(game), "plies": plies, "summaries": list(map(vars, found.summaries))}
 
 
 def _move(notation: MoveNotation, ply: ReviewedPly) -> str:
@@ -172,11 +152,6 @@ def _move(notation: MoveNotation, ply: ReviewedPly) -> str:
 def _better(notation: MoveNotation, ply: ReviewedPly) -> str | None:
     """Return the best move, unless the one played was as good."""
     return None if ply.lost == 0 else notation.write(ply.best.action, ply.analysis.position)
-
-
-def _after(ply: ReviewedPly) -> str:
-    outcomes = {move.action: move.outcome for move in ply.analysis.moves}
-    return written_value(ply.after, outcomes.get(ply.action), ply.analysis.unit)
 
 
 def _loss(ply: ReviewedPly) -> str:

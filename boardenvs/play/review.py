@@ -68,7 +68,6 @@ class RoleSummary:
     choices: int  # plies with more than one legal move
     agreed: int  # of these, plies at which the agent would have played the same
     lost: dict[Unit, float]  # total loss by unit, without plies that `decides`
-    worst: ReviewedPly | None  # the largest loss
 
 
 @dataclass(frozen=True)
@@ -83,15 +82,9 @@ class Review:
         """Both sides, by role."""
         return self._summary(0), self._summary(1)
 
-    def largest_losses(
-        self, count: int, *, role: int | None = None, unit: Unit | None = None
-    ) -> list[ReviewedPly]:
+    def largest_losses(self, count: int) -> list[ReviewedPly]:
         """Return up to `count` plies with the largest losses, proven ones first."""
-        losing = [
-            ply
-            for ply in self.plies
-            if ply.lost and role in (None, ply.role) and unit in (None, ply.analysis.unit)
-        ]
+        losing = [ply for ply in self.plies if ply.lost]
         losing.sort(key=lambda ply: (ply.analysis.proven, ply.lost), reverse=True)
         return losing[:count]
 
@@ -106,7 +99,6 @@ class Review:
             choices=len(choices),
             agreed=sum(ply.agrees for ply in choices),
             lost=lost,
-            worst=next(iter(self.largest_losses(1, role=role)), None),
         )
 
 

@@ -55,18 +55,18 @@ def default_opponent(game: Game) -> str:
 
 
 def reply(
-    agent: Agent, game: Game, position: Position, seed: int, record: Record | None = None
+    agent: Agent, game: Game, position: Position, seed: int, actions: Sequence[int] | None
 ) -> int:
     """Return the action that an agent chooses in a position.
 
     Random choices depend on seed and ply only, so a move that is taken back and played again gets
-    the same reply. Agents with `wants_history` get the actions of the `record` of the game so far.
-    IllegalActionError if the agent's action is not legal.
+    the same reply. actions: the plies from the game's start, for agents with `wants_history`; None:
+    the game began elsewhere. IllegalActionError if the agent's action is not legal.
     """
     rng = np.random.default_rng([seed, position.ply])
-    if record is not None and record.start is None and getattr(agent, "wants_history", False):
+    if actions is not None and getattr(agent, "wants_history", False):
         assert isinstance(agent, HistoryAgent)
-        agent = _WithHistory(agent, record.actions)
+        agent = _WithHistory(agent, actions)
     return int(choose(agent, game, stack([position]), rng)[0])
 
 

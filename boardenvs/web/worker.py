@@ -187,7 +187,9 @@ def _move(job: MoveRequest, position: Position) -> Iterator[dict[str, Any]]:
     agent = agent_for(game, _agent(job.agent))
     try:
         if job.seconds is None or not isinstance(agent, AnalysingUntil):
-            action = reply(agent, game, position, job.seed, read_line(game, job.line))
+            record = read_line(game, job.line)
+            plies = record.actions if record.start is None else None
+            action = reply(agent, game, position, job.seed, plies)
         else:
             action = _searched(agent, position, job.seed, job.seconds)
     except IllegalActionError as error:
