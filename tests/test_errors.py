@@ -130,7 +130,6 @@ def environments() -> Rows:
     env = boardenvs.othello_v0.env()
     env.reset()
     yield partial(env.observe, "white"), "unknown agent 'white'"
-    yield partial(save, "games.x", [], format_name="json"), "unknown format 'json'"
 
 
 def types_in_environments() -> Rows:

@@ -129,9 +129,6 @@ def test_notebooks_show_games_and_environments():
     assert before == start._repr_svg_() == render.to_svg(LINES, start, legal=True, unit=48)
     env.step(start.legal_actions()[0])
     assert env._repr_svg_() != before
-    picture = render.Picture(LINES, start, legal=True)
-    assert str(picture) == render.to_ansi(LINES, start, legal=True, colour=False)
-    assert picture._repr_svg_() == render.to_svg(LINES, start, legal=True, unit=48)
 
 
 def cells_of(shown):

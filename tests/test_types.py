@@ -34,7 +34,6 @@ def test_right_options_pass() -> None:
     othello_holes_v0.vec_env(num_envs=8, reward="goal", holes=2)
     boardenvs.env("othello", holes=1)
     assert boardenvs.vec_env("othello", 8).reset()[0].shape[0] == 8
-    assert callable(boardenvs.render.Picture)
     assert callable(boardenvs.play.review)
 
 

@@ -9,14 +9,13 @@ formats, which `formats` tells apart; `recorder` makes records of matches and en
 
 from boardenvs.records.batch import Verdict, check
 from boardenvs.records.formats import FORMATS, format_of, load, save
-from boardenvs.records.record import Record, Records, make_record, replay
+from boardenvs.records.record import Record, make_record, replay
 from boardenvs.records.recorder import EnvRecorder, record_match
 
 __all__ = [
     "FORMATS",
     "EnvRecorder",
     "Record",
-    "Records",
     "Verdict",
     "check",
     "format_of",

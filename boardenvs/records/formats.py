@@ -10,9 +10,8 @@ from boardenvs.game.contract import Game
 from boardenvs.games import make
 from boardenvs.records.jsonl import GZIP, MAX_MEMORY, read_jsonl, write_jsonl
 from boardenvs.records.moves import read_moves_file, write_moves_file
-from boardenvs.records.record import Record, Records
+from boardenvs.records.record import Record
 from boardenvs.records.wthor import read_wthor, write_wthor
-from boardenvs.utils.checks import check_name
 
 
 class Format(NamedTuple):
@@ -49,31 +48,26 @@ def format_of(path: Path | str) -> str:
     raise ValueError(f"{path} does not say its format: end the name in one of {endings}")
 
 
-def load(path: Path | str, *, format_name: str | None = None, game: Game | None = None) -> Records:
-    """Return the records of a file, in the format given, or found by name or content.
+def load(path: Path | str, *, game: Game | None = None) -> list[Record]:
+    """Return the records of a file, whose format is known by its name or else by its content.
 
     game: the game of plain moves, by default Othello; other formats name it themselves. ValueError
     if the file is not in its format, or its games may take more than 2 GiB of memory:
     `jsonl.read_jsonl` reads files of any length game by game.
     """
     path = Path(path)
-    name = format_name or _recognised(path)
-    check_name("format", name, FORMATS)
-    return Records(FORMATS[name].read(path, game))
+    return list(FORMATS[_recognised(path)].read(path, game))
 
 
-def save(
-    path: Path | str, records: Sequence[Record], *, format_name: str | None = None
-) -> list[str]:
+def save(path: Path | str, records: Sequence[Record]) -> list[str]:
     """Write the records to a file, which is replaced only when all of them are written.
 
-    Return the fields that the format does not hold. ValueError if the path names no format and none
-    is given, and for records that the format cannot hold.
+    Return the fields that the format does not hold. ValueError if the path names no format, and for
+    records that the format cannot hold.
     """
-    name = format_name or format_of(path)
-    check_name("format", name, FORMATS)
-    FORMATS[name].write(Path(path), records)
-    return [key for key in FORMATS[name].lacks if any(getattr(r, key) for r in records)]
+    chosen = FORMATS[format_of(path)]
+    chosen.write(Path(path), records)
+    return [key for key in chosen.lacks if any(getattr(r, key) for r in records)]
 
 
 def _recognised(path: Path) -> str:

@@ -6,16 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import zip_longest
-from typing import Any, SupportsIndex, overload
+from typing import Any
 
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.position import Position
-from boardenvs.games import spec_of
-from boardenvs.games.notation import MoveNotation
-from boardenvs.report import ReportTable
-
-_SHOWN = 50  # records of a long list, in a notebook
 
 
 @dataclass(frozen=True)
@@ -132,43 +127,3 @@ def _parse_name(game: Game, word: str) -> int:
 @lru_cache(1 << 12)
 def _standing_alone(game: Game, action: int) -> str:
     return game.action_name(action)
-
-
-class Records(list[Record]):
-    """A list of records, which notebooks show as a table."""
-
-    @overload
-    def __getitem__(self, place: SupportsIndex) -> Record: ...
-    @overload
-    def __getitem__(self, place: slice) -> Records: ...
-    def __getitem__(self, place: SupportsIndex | slice) -> Record | Records:
-        found = super().__getitem__(place)
-        return Records(found) if isinstance(found, list) else found
-
-    def _repr_html_(self) -> str:
-        """Return the first games as a table, for notebooks."""
-        texts = {spec_of(record.game) for record in self}
-        said = f"{len(self):,} game{'s' * (len(self) != 1)}"
-        said += f" of {next(iter(texts))}" if len(texts) == 1 else ""
-        said += f", the first {_SHOWN} of them" if len(self) > _SHOWN else ""
-        rows = [_row(number, record) for number, record in enumerate(self[:_SHOWN], start=1)]
-        if len(texts) == 1:
-            rows = [row | {"game": None} for row in rows]
-        return ReportTable(rows, said).html()
-
-
-def _row(number: int, record: Record) -> dict[str, object]:
-    sides, players = MoveNotation(record.game).sides, record.players or ("", "")
-    result = None
-    if record.goal is not None:
-        first, second = record.goal
-        result = "draw" if first == second else f"{sides[first < second]} won"
-    return {
-        "": number,
-        "game": spec_of(record.game),
-        "first player": players[0],
-        "second player": players[1],
-        "result": result,
-        "plies": len(record.actions),
-        "more": ", ".join(f"{key} {value}" for key, value in record.info.items()),
-    }

@@ -14,7 +14,7 @@ from boardenvs.envs.aec import BoardAECEnv
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
 from boardenvs.game.rules import LOSS, WIN
-from boardenvs.records.record import Record, Records, make_record
+from boardenvs.records.record import Record, make_record
 
 if TYPE_CHECKING:
     from boardenvs.arena.match import MatchResult
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def record_match(
     game: Game, match: MatchResult, players: tuple[str, str], *, cpu: bool = False
-) -> Records:
+) -> list[Record]:
     """Return the finished games of a match that `play_match` returned.
 
     The two games of an opening follow one another. info has the number of the `opening`, from 1,
@@ -34,7 +34,7 @@ def record_match(
     if match.actions is None:
         raise ValueError("the match has no actions: a journal does not keep them")
     per_game = _per_game(match, players, cpu)
-    found = Records()
+    found: list[Record] = []
     for opening, seat in itertools.product(range(match.scores.shape[1]), (0, 1)):
         score = float(match.scores[seat, opening])  # of the first player, in this role
         if math.isnan(score):
@@ -83,7 +83,7 @@ class EnvRecorder(BaseWrapper):  # type: ignore[misc]  # PettingZoo has no types
         if not isinstance(env.unwrapped, BoardAECEnv):
             raise TypeError(f"{env} is not a turn-based environment of boardenvs")
         super().__init__(env)
-        self.records = Records()
+        self.records: list[Record] = []
         self._players = players  # names by role
         self._start: Position | None = None
         self._actions: list[int] = []

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Unpack
 
 from boardenvs.game.contract import Game
@@ -108,25 +107,6 @@ def to_gif(
     return write_gif([draw_rgb(picture, unit) for picture in pictures], seconds)
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A position that is shown as a picture in notebooks, and as text elsewhere; see `to_svg`."""
-
-    game: Game
-    position: Position
-    last_action: int | None = None
-    before: Position | None = None
-    legal: bool = False
-    counts: bool = False
-    rule_sheet: bool = False
-
-    def __str__(self) -> str:
-        return to_ansi(**vars(self), colour=False)
-
-    def _repr_svg_(self) -> str:
-        return to_svg(**vars(self), unit=NOTEBOOK_UNIT)
-
-
 def _scenes(
     game: Game,
     positions: Sequence[Position],
@@ -141,7 +121,6 @@ def _scenes(
 
 __all__ = [
     "NOTEBOOK_UNIT",
-    "Picture",
     "ShownGame",
     "Window",
     "to_ansi",

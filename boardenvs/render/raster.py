@@ -105,7 +105,11 @@ def write_gif(frames: Sequence[Pixels], seconds: float) -> bytes:
 
     ImportError if Pillow is missing.
     """
-    images = [_image(frame, "a GIF").quantize(128) for frame in frames]
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise ImportError('a GIF needs Pillow: pip install "boardenvs[render]"') from error
+    images = [Image.fromarray(frame).quantize(128) for frame in frames]
     milliseconds = round(1000 * seconds)
     content = io.BytesIO()
     images[0].save(
@@ -118,21 +122,6 @@ def write_gif(frames: Sequence[Pixels], seconds: float) -> bytes:
         optimize=True,
     )
     return content.getvalue()
-
-
-def write_png(pixels: Pixels) -> bytes:
-    """Return a picture (H, W, 3) uint8 as PNG; ImportError if Pillow is missing."""
-    content = io.BytesIO()
-    _image(pixels, "a PNG").save(content, "PNG")
-    return content.getvalue()
-
-
-def _image(pixels: Pixels, what: str) -> Any:
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise ImportError(f'{what} needs Pillow: pip install "boardenvs[render]"') from error
-    return Image.fromarray(pixels)
 
 
 class Window:
