@@ -5,42 +5,28 @@ import json
 import re
 import socket
 import stat
-import sys
+import threading
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from fuzzing import mutated_values
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from web_browser import Tab, needs_browser
 from web_server import PATIENCE, line, served
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.server import serve
 
+from boardenvs.cli.serve import WebCommand
 from boardenvs.utils.cache import private_folder
-from boardenvs.web.guard import address_in_file, kept_token
+from boardenvs.web.guard import STRANGER_SECONDS, address_in_file
 
 THINK = {"line": line("othello"), "agent": "alphabeta:depth=30", "seed": 0}  # for long
 MOVES = ("e3", "f3", "c5")
 MARK = "imported_by_the_page"
-
-
-def connected(server):
-    return socket.create_connection(("127.0.0.1", server.parts.port), timeout=PATIENCE)
-
-
-def head(server, request, *more, host=None):
-    """The head of a request from the page, sent as it is written."""
-    heads = [f"{request} HTTP/1.1", f"Host: {server.parts.netloc if host is None else host}"]
-    heads += [f"Origin: {server.origin}", f"Cookie: {server.cookie['Cookie']}", *more]
-    return "\r\n".join([*heads, "Connection: close", "", ""]).encode()
-
-
-def get(server, path, **more):
-    """The answer."""
-    with connected(server) as sent:
-        sent.sendall(head(server, f"GET {path}", **more))
-        return sent.makefile("rb").read()
 
 
 # ---- who gets in ---------------------------------------------------------------------------------
@@ -48,58 +34,131 @@ def get(server, path, **more):
 
 def test_without_the_token_nobody_gets_in(server):
     assert len(server.token) >= 32
-    for path in ("/", "/main.js", "/?token=", "/?token=wrong", f"/main.js?token={server.token}"):
-        assert httpx.get(server.origin + path).status_code == 403
-    origin = {"Origin": server.origin}
-    assert httpx.post(f"{server.origin}/records", content="", headers=origin).status_code == 403
-    with pytest.raises(InvalidStatus, match="403"), server.page(additional_headers={}):
-        pass
-    with httpx.Client(base_url=server.origin) as client:
-        cookie = client.get(f"/?token={server.token}").headers["set-cookie"]
-        assert {"HttpOnly", "SameSite=strict"} <= set(cookie.split("; "))
-        answer = client.get("/")
-        assert answer.status_code == 200
-        # Nor does the page load or send anything elsewhere.
-        policy = answer.headers["content-security-policy"]
-        assert "default-src 'none'" in policy
-        assert not re.search("http|unsafe", policy)
+    for token in ("", "x" * 32):
+        with pytest.raises(ConnectionClosed), server.page(token=token):
+            pass
+    for path in ("once/x", "records", "save", "runs/x/report.html"):
+        assert server.client.get(path).status_code in (400, 404)
+        assert server.client.post(path, content="").status_code >= 400
+    with server.page() as page:
+        assert page.server_is_right
+    # Nor does the page load or send anything elsewhere.
+    policy = server.client.get("/").headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert not re.search("http|unsafe", policy)
 
 
-def test_the_token_is_kept_where_this_user_alone_can_read(tmp_path, monkeypatch):
-    def mode(path):
-        return stat.S_IMODE(path.stat().st_mode)
+def test_a_ticket_is_for_one_use(server, page):
+    ticket = page.ask("ticket")["ticket"]
+    first, second = (server.client.post(f"/once/{ticket}", content="f5") for _ in range(2))
+    assert first.status_code == 200
+    assert "for one use" in second.json()["error"]
 
-    monkeypatch.setenv("BOARDENVS_CACHE", str(tmp_path))
-    token, file = kept_token(), tmp_path / "web_token"
-    assert mode(file) == 0o600
-    assert kept_token() == token
-    file.chmod(0o644)  # others may have read it
-    assert kept_token() != token
-    assert mode(file) == 0o600
-    # The command line of a browser is visible to everybody.
-    address = address_in_file(f"http://127.0.0.1:1/?token={token}")
-    assert token not in address
+
+def test_the_address_is_not_on_the_command_line_of_the_browser():
+    address = address_in_file("http://127.0.0.1:1/#token=secret")
     opened = Path(address.removeprefix("file://"))
-    assert token in opened.read_text()
-    assert mode(opened) == 0o600
+    assert "#token=secret" in opened.read_text()
+    assert stat.S_IMODE(opened.stat().st_mode) == 0o600
     assert opened.is_relative_to(private_folder())
 
 
-OTHERS = ["http://evil.example", "http://127.0.0.1:1", "null", "http://[", None]
-
-
-@pytest.mark.parametrize("origin", OTHERS)
-def test_pages_of_other_sites_are_refused_though_they_bear_the_token(server, origin):
+@pytest.mark.parametrize("origin", ["http://evil.example", "http://127.0.0.1:1", "null"])
+def test_pages_of_other_sites_are_refused(server, origin):
     with pytest.raises(InvalidStatus, match="403"), server.page(origin=origin):
         pass
-    heads = server.cookie | ({} if origin is None else {"Origin": origin})
-    assert httpx.post(server.origin + "/save", content="{}", headers=heads).status_code == 403
+    answer = httpx.post(f"{server.origin}/once/x", headers={"Origin": origin})
+    assert answer.status_code == 403
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:80", "", "[", "10.0.0.1"])
 def test_other_names_of_this_machine_are_refused(server, host):
     """As a page has them that has had its own name point here (DNS rebinding)."""
-    assert b"not to this name" in get(server, "/", host=host)
+    assert "not this name" in server.client.get("/", headers={"Host": host}).text
+
+
+def test_a_shared_page_is_for_other_machines_too():
+    with served("--share") as server, server.page():
+        host = urlsplit(server.url).hostname
+        assert re.fullmatch(r"[\d.]+", host)
+        for name in {host, "127.0.0.2"}:
+            answer = httpx.get(server.url.replace(host, name))
+            assert "main.js" in answer.text
+        assert httpx.get(f"http://{host}:{server.port}/").status_code == 404
+    with pytest.raises(ValueError, match="--share with --allow-python"):
+        WebCommand(share=True, allow_python=True).run()
+
+
+def test_idle_connections_lock_nobody_out(server):
+    address = "127.0.0.1", server.port
+    with contextlib.ExitStack() as kept:
+        idle = [kept.enter_context(socket.create_connection(address)) for _ in range(300)]
+        idle[-1].sendall(b"GET / HTTP/1.1\r\nHost: ")
+        began = time.monotonic()
+        with server.page() as page:
+            assert page.ask("line", line=line("othello"))["positions"]
+            assert time.monotonic() - began < STRANGER_SECONDS
+            assert all(closed(one) for one in idle)
+            assert page.ask("line", line=line("othello"))["positions"]
+
+
+def closed(connection):
+    connection.settimeout(PATIENCE)
+    try:
+        return connection.recv(1) == b""
+    except ConnectionError:
+        return True
+
+
+@contextlib.contextmanager
+def squatter(port=0):
+    """A program that listens on a port: yields the port, and all that it is sent there."""
+    requests, messages = [], []
+
+    def answer(connection, request):
+        requests.append(f"{request.path} {request.headers}")
+        return None if "Upgrade" in request.headers else connection.respond(200, "Hello")
+
+    def hear(connection):
+        messages.append(connection.recv(timeout=PATIENCE))
+        connection.send(f"{'0' * 32} {'0' * 64}")
+        messages.extend(connection)
+
+    with serve(hear, "127.0.0.1", port, process_request=answer) as listening:
+        threading.Thread(target=listening.serve_forever, daemon=True).start()
+        yield listening.socket.getsockname()[1], requests, messages
+        listening.shutdown()
+
+
+@needs_browser
+def test_programs_on_this_and_other_ports_learn_no_secret(browser):
+    with served() as server:
+        tab = Tab(browser, server).open()
+        assert server.token not in tab.page.url
+        with squatter() as (port, requests, _):
+            tab.context.new_page().goto(f"http://127.0.0.1:{port}/")
+        assert requests
+        assert "cookie" not in requests[0].lower()
+        tab.page.reload()
+        tab.find(".square.legal").first.wait_for()
+        other = tab.context.new_page()
+        other.goto(server.url.partition("#")[0])
+        other.get_by_text("this one has no token").wait_for()
+        tab.away = True
+        server.stop()
+        with squatter(server.port) as (_, requests, messages):
+            tab.text("Another program answers on this port").wait_for()
+            tab.page.wait_for_timeout(1000)
+            assert len(requests) == 1
+            assert server.token not in requests[0]
+            assert re.fullmatch("[0-9a-f]{32}", *messages)  # the nonce, and no proof
+    with served(port=server.port) as later:
+        # What was cached for the first name is not used for this one.
+        assert urlsplit(later.url).hostname != urlsplit(server.url).hostname
+        assert later.token != server.token
+        tab.page.goto(later.url)
+        tab.find(".square.legal").first.wait_for()
+        tab.close()
 
 
 # ---- code ----------------------------------------------------------------------------------------
@@ -119,14 +178,15 @@ def questions(game="othello", agent="random"):
 
 
 @pytest.mark.parametrize("game", ["os:getcwd", f"{MARK}:Game"])
-def test_games_that_are_code_cannot_be_named(server, page, game):
-    for question in questions(game):
+def test_games_that_are_code_cannot_be_named(page, game):
+    save = {"do": "save", "format": "jsonl", "line": line(game)}
+    for question in [*questions(game), save, *questions(agent=f"python:{game}")[3:]]:
         assert "may not name" in page.ask(**question)["error"]
-    for question in questions(agent=f"python:{game}")[3:]:
-        assert "may not name" in page.ask(**question)["error"]
-    record = json.dumps({"version": 1, "game": game, "actions": ""})
-    answer = server.client.post("/records?name=x.jsonl", content=record)
-    assert answer.status_code == 400
+
+
+def test_records_of_games_that_are_code_are_refused(server, page):
+    record = json.dumps({"version": 1, "game": f"{MARK}:Game", "actions": ""})
+    answer = server.client.post(f"/once/{page.ask('ticket')['ticket']}", content=record)
     assert "code" in answer.json()["error"]
 
 
@@ -146,39 +206,23 @@ def test_what_the_command_line_names_may_be_named_and_ctrl_c_ends_at_once(tmp_pa
 # ---- sizes, and what no page sends ---------------------------------------------------------------
 
 
-LIMITS = """
-import sys
-from boardenvs.web import server
-server.MOST_PROCESSES = 2
-server.MOST_SOCKETS, server.ASKING_SECONDS = 8, 3.0
-from boardenvs.cli import main
-sys.argv[1:] = ["web", "--no-browser", "--port", "0"]
-main()
-"""
-
-
-@pytest.fixture(scope="module")
-def limited():
-    with served(command=[sys.executable, "-c", LIMITS]) as server:
-        yield server
-
-
-def test_slow_agents_keep_nobody_waiting_and_stop_with_their_pages(limited):
-    for _ in range(3):
-        with limited.page() as page:
+def test_slow_agents_keep_nobody_waiting_and_stop_with_their_pages(server):
+    for _ in range(5):
+        with server.page() as page:
             page.send("move", **THINK)
             page.ask("line", line=line("othello"))
-    with limited.page() as page, limited.page() as other:
+    with server.page() as page, server.page() as other:
         number = page.send("move", **THINK)
-        answer = other.ask("move", **{**THINK, "agent": "random"})
-        assert answer["position"]["ply"] == 1
+        assert other.ask("move", **{**THINK, "agent": "random"})["position"]["ply"] == 1
         page.send("stop", job=number)
         assert next(page.hear(number))["stopped"]
 
 
-def test_sizes_are_bounded(server, limited):
-    assert server.client.post("/records", content=b"x" * (33 << 20)).status_code == 400
-    with limited.page() as page:
+def test_sizes_are_bounded(server):
+    with server.page() as page:
+        ticket = page.ask("ticket")["ticket"]
+        large = server.client.post(f"/once/{ticket}", content=b"x" * (33 << 20))
+        assert "more than 32,768 KiB" in large.json()["error"]
         assert "error" in page.ask("line", line=line("othello", *["e3"] * 2001))
         assert "error" in page.ask("explain", line=line("othello"), agent="random", seconds=1e9)
         numbers = [page.send("move", **THINK) for _ in range(6)]
@@ -189,24 +233,7 @@ def test_sizes_are_bounded(server, limited):
             page.socket.recv(timeout=PATIENCE)
 
 
-def test_sockets_that_ask_for_nothing_are_closed(limited):
-    with contextlib.ExitStack() as kept:
-        idle = [kept.enter_context(connected(limited)) for _ in range(2)]
-        idle[0].sendall(b"GET / HTTP/1.1\r\nHost: ")
-        assert all(closed(one) for one in idle)
-        with limited.page() as page:
-            time.sleep(3.2)  # a page that has been open for longer stays
-            assert page.ask("line", line=line("othello"))["positions"]
-
-
-def closed(connection):
-    try:
-        return connection.recv(1) == b""
-    except ConnectionError:
-        return True
-
-
-GOOD = [*questions(), {"do": "runs"}, {"do": "stop", "job": 7}]
+GOOD = [*questions(), {"do": "runs"}, {"do": "stop", "job": 7}, {"do": "ticket", "report": "x"}]
 TEXTS = ["", "{", "null", "[]", "NaN", "[" * 5_000, '{"id":' * 3_000, '{"id": 1e999, "do": "runs"}',
          "\x00", "\ufffd" * 99, '{"id": 1, "do": "game", "game": "\\ud800"}']  # fmt: skip
 

@@ -1,6 +1,7 @@
 """A server of the page, as a process of its own, and a page that talks to it without a browser."""
 
 import contextlib
+import hmac
 import itertools
 import json
 import os
@@ -19,35 +20,33 @@ PATIENCE = 60  # seconds for what takes one, on a machine that has other work
 class Served:
     """`boardenvs web` on a free port or a given one."""
 
-    def __init__(self, *options, port=0, command=None):
-        usual = [sys.executable, "-m", "boardenvs", "web", "--no-browser", "--port", str(port)]
+    def __init__(self, *options, port=0):
         self.process = subprocess.Popen(
-            command or [*usual, *options],
+            [sys.executable, "-m", "boardenvs", "web", "--no-browser", f"--port={port}", *options],
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, "OMP_NUM_THREADS": "1", "BOARDENVS_BACKEND": "numpy"},
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
-        line = self.process.stdout.readline()
-        self.url = re.search(r"http://\S+", line)[0]
-        self.parts = urlsplit(self.url)
-        self.origin = f"http://{self.parts.netloc}"
-        self.token = self.parts.query.removeprefix("token=")
-        self.cookie = {"Cookie": f"boardenvs-{self.parts.port}={self.token}"}
+        self.url = re.search(r"http://\S+", self.process.stdout.readline())[0]
+        parts = urlsplit(self.url)
+        self.port, self.path = parts.port, parts.path
+        self.token = parts.fragment.removeprefix("token=")
+        self.origin = f"http://127.0.0.1:{self.port}"
         self.client = httpx.Client(
-            base_url=self.origin, headers={**self.cookie, "Origin": self.origin}, timeout=PATIENCE
+            base_url=self.origin, headers={"Origin": self.origin}, timeout=PATIENCE
         )
 
-    def stop(self, number=signal.SIGINT):
-        self.process.send_signal(number)
+    def stop(self):
+        self.process.send_signal(signal.SIGINT)
         return self.process.wait(timeout=PATIENCE)
 
     @contextlib.contextmanager
-    def page(self, **options):
-        """A page that is connected, by default as a browser does it."""
-        usual = {"origin": self.origin, "additional_headers": self.cookie, "max_size": None}
-        with connect(f"ws://{self.parts.netloc}/connect", **{**usual, **options}) as socket:
-            yield Page(socket)
+    def page(self, origin=None, token=None):
+        """A connected page, by default with the server's token."""
+        address, origin = f"ws://127.0.0.1:{self.port}{self.path}connect", origin or self.origin
+        with connect(address, origin=origin, max_size=None) as socket:
+            yield Page(socket, self.token if token is None else token)
 
 
 @contextlib.contextmanager
@@ -64,9 +63,13 @@ def served(*options, **more):
 class Page:
     """A connected page."""
 
-    def __init__(self, socket):
+    def __init__(self, socket, token):
         self.socket = socket
         self.ids = itertools.count(1)
+        socket.send("a nonce")
+        nonce, proof = socket.recv(timeout=PATIENCE).split()
+        self.server_is_right = proof == proof_of(token, f"server a nonce {nonce}")
+        socket.send(proof_of(token, f"page a nonce {nonce}"))
         self.hello = json.loads(socket.recv(timeout=PATIENCE))["hello"]
 
     def send(self, do, **rest):
@@ -89,6 +92,10 @@ class Page:
         for part in self.hear(self.send(do, **rest)):
             found |= part
         return found
+
+
+def proof_of(token, message):
+    return hmac.new(token.encode(), message.encode(), "sha256").hexdigest()
 
 
 def line(game, *moves, start=None):

@@ -95,12 +95,17 @@ _NEEDED = ("starlette", "uvicorn", "websockets")
 class WebCommand:
     """Play any agent in the browser, see what it thinks, and step through recorded games.
 
-    Opens the page and serves it until Ctrl-C. It can be reached from this machine alone, with the
-    token in its address. From the page no code can be run but what the options allow.
+    Opens the page and serves it until Ctrl-C. Only this machine can reach it, and only the printed
+    address opens it; every start has another one. The page runs no code except what the options
+    allow.
+
+    With --share, other machines can reach it too, without encryption. Everybody with the address
+    can play, analyse and read the reports as you can, with this machine's processors.
 
     ```
     boardenvs web
     boardenvs web --port 0 --no-browser
+    boardenvs web --share
     boardenvs web --agent python:my_module:policy --game my_games:Breakthrough
     ```
     """
@@ -132,8 +137,17 @@ class WebCommand:
         bool,
         Option("--allow-python", help="Let the page name any code that can be imported."),
     ] = False
+    share: Annotated[
+        bool,
+        Option("--share", help="Let everybody with the printed address use the page."),
+    ] = False
 
     def run(self) -> None:
+        if self.share and self.allow_python:
+            raise ValueError(
+                "--share with --allow-python would let others run any code as you: "
+                "name the code that the page needs by --agent or --game"
+            )
         missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
         if missing:
             raise ValueError(
@@ -141,20 +155,20 @@ class WebCommand:
             )
         from boardenvs.web import server
         from boardenvs.web.connection import Options
-        from boardenvs.web.guard import address_in_file, kept_token
+        from boardenvs.web.guard import Door, address_in_file
 
         agents, games = tuple(self.agent or ()), tuple(self.game or ())
         for text in agents:
             make_agent(text)
         for text in games:
             parse(text)
-        options, token = Options(self.folder, self.allow_python, agents, games), kept_token()
-        with server.listen(self.port) as listening:
-            url = server.address(listening, token)
+        listening, door = server.listen(self.port, self.share), Door(self.share)
+        url = door.address(listening[0].getsockname()[1])
 
-            def ready() -> None:
-                typer.echo(f"boardenvs is at {url}  (Ctrl-C ends it)")
-                if self.browser:
-                    server.open_browser(address_in_file(url))
+        def ready() -> None:
+            typer.echo(f"boardenvs is at {url}  (Ctrl-C ends it)")
+            if self.browser:
+                server.open_browser(address_in_file(url))
 
-            server.serve(options, token, listening, ready)
+        options = Options(self.folder, self.allow_python, agents, games)
+        server.serve(options, door, listening, self.share, ready)

@@ -42,18 +42,6 @@ def is_trusted(path: Path) -> bool:
     return status.st_uid in (os.geteuid(), 0) and not status.st_mode & others
 
 
-def is_private(path: Path) -> bool:
-    """Whether it is a regular file, no link, that only this user may read or write."""
-    try:
-        status = path.lstat()
-    except OSError:
-        return False
-    mine = not hasattr(os, "geteuid") or (
-        status.st_uid == os.geteuid() and not status.st_mode & 0o077
-    )
-    return mine and stat.S_ISREG(status.st_mode)
-
-
 @lru_cache(maxsize=1)
 def _temporary() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="boardenvs_")

@@ -7,6 +7,7 @@ lost when the connection, the server or the page starts again.
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import json
 import logging
@@ -25,8 +26,9 @@ from boardenvs.game.contract import Game
 from boardenvs.utils.checks import cut
 from boardenvs.utils.version import __version__
 from boardenvs.web import messages
-from boardenvs.web.boards import describe_game, describe_line, parsed, read_line
-from boardenvs.web.runs import list_runs
+from boardenvs.web.boards import describe_game, describe_line, parsed, read_line, write_game
+from boardenvs.web.guard import Door, receive_text
+from boardenvs.web.runs import list_runs, report_of
 from boardenvs.web.worker import AgentProcessError, Workers
 
 _log = logging.getLogger(__name__)
@@ -89,19 +91,20 @@ class Connection:
     socket: WebSocket
     options: Options
     workers: Workers
+    door: Door
     _tasks: dict[int, asyncio.Task[None]] = field(default_factory=dict)
     _jobs: int = 0
 
     async def serve(self) -> None:
-        """Answer requests until the page disconnects."""
+        """Answer requests until the page disconnects, if it proves that it knows the token."""
         await self.socket.accept()
         try:
+            if not await self.door.verify(self.socket):
+                await self.socket.close(reason="wrong token")
+                return
             await self._send({"hello": self._hello()})
             while True:
-                message = await self.socket.receive()
-                if message["type"] == "websocket.disconnect":
-                    return
-                await self._take(message.get("text") or "")
+                await self._take(await receive_text(self.socket))
         except WebSocketDisconnect:
             pass
         finally:
@@ -174,8 +177,15 @@ class Connection:
             case messages.OpponentsRequest():
                 game = options.game(request.game)
                 yield {"opponents": await asyncio.to_thread(list_opponents, game, options.agents)}
+            case messages.SaveRequest():
+                game = options.game(request.line.game)
+                name, content = await asyncio.to_thread(write_game, game, request)
+                yield {"name": name, "content": base64.b64encode(content).decode()}
             case messages.RunsRequest():
                 yield {"runs": await asyncio.to_thread(list_runs, options.folder)}
+            case messages.TicketRequest():
+                report = request.report and report_of(options.folder, request.report)
+                yield {"ticket": self.door.ticket(report or None)}
             case messages.StopRequest():
                 if request.job in self._tasks:
                     self._tasks[request.job].cancel()

@@ -1,28 +1,38 @@
-"""Admits pages that have the token, and refuses other sites and other users.
+"""Decides who is answered: pages that know the token of this start of the server, and nobody else.
 
 All users of this machine can reach the server, and every site that its user visits can send
-requests to it, by DNS rebinding even under the site's own name. So a request must have the token in
-a cookie, set by the opened address; its `Origin` must equal its `Host`; and that must be a name of
-this machine.
+requests to it, by DNS rebinding even under the site's own name. So `Host` must be a name of this
+machine, and `Origin` must equal it. The page's HTML, scripts and styles are public; all else needs
+the token, which is in the fragment of the address and never sent. Server and page prove to each
+other that they know it, so that a program that listens here after the server has ended learns
+nothing.
 """
 
 from __future__ import annotations
 
+import asyncio
+import hmac
+import re
 import secrets
+import socket
+import time
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import SplitResult, urlsplit
 
-from starlette.datastructures import Headers, QueryParams
-from starlette.requests import cookie_parser
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.datastructures import Address, Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from boardenvs.utils.cache import cache_folder, is_private, private_folder
+from boardenvs.utils.cache import private_folder
 from boardenvs.utils.files import write_atomically
 
-HOST = "127.0.0.1"
-_NAMES = (HOST, "localhost", "::1")
+MOST_STRANGERS = 64  # connections that have not proved the token: the oldest are closed
+STRANGER_SECONDS = 10.0
+_TICKET_SECONDS = 60.0
+# Names that no other site can have, as browsers write them.
+_LOOPBACK = re.compile(r"(127\.0\.0\.1|\[::1\]|([\w-]+\.)?localhost)(:\d+)?")
+_NUMBERS = re.compile(r"([\d.]+|\[[\da-f:.]+\])(:\d+)?")
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -40,11 +50,74 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-cache",
 }
-# A redirect by this page, after which the browser sends the cookie.
-_GO_ON = (
-    '<!doctype html><title>boardenvs</title><link rel="icon" href="data:,">'
-    '<meta http-equiv="refresh" content="0;url={}">'
-)
+
+
+class Door:
+    """The secrets of one start of the server, and the connections that have not proved the token.
+
+    The address has a random name, because what an earlier server on this port left in the browser
+    (cached scripts, service workers) stays with that server's name. If `shared`, the name is a
+    folder of the address, so that other machines can use it.
+    """
+
+    def __init__(self, shared: bool = False) -> None:
+        self.token, name = secrets.token_urlsafe(24), secrets.token_hex(8)
+        self.host = _own_address() if shared else f"{name}.localhost"
+        self.path = f"/{name}" if shared else ""
+        self._tickets: dict[str, tuple[float, Path | None]] = {}
+        self._strangers: dict[tuple[str, int], asyncio.Transport] = {}
+
+    def address(self, port: int) -> str:
+        """Return the address for a browser."""
+        return f"http://{self.host}:{port}{self.path}/#token={self.token}"
+
+    async def verify(self, page: WebSocket) -> bool:
+        """Prove the token to a page, and return whether the page proves it too.
+
+        The page sends a nonce, the server a nonce and its proof, the page its own proof.
+        """
+        theirs, ours = await receive_text(page), secrets.token_hex(16)
+        await page.send_text(f"{ours} {self._proof('server', theirs, ours)}")
+        right, given = self._proof("page", theirs, ours), await receive_text(page)
+        if not secrets.compare_digest(given.encode("utf-8", "replace"), right.encode()):
+            return False
+        self.admit(page.client)
+        return True
+
+    def _proof(self, who: str, theirs: str, ours: str) -> str:
+        message = f"{who} {theirs} {ours}".encode("utf-8", "replace")
+        return hmac.new(self.token.encode(), message, "sha256").hexdigest()
+
+    def ticket(self, report: Path | None) -> str:
+        """Return a ticket for one request within a minute: to read a report, or to send a file."""
+        now, made = time.monotonic(), secrets.token_urlsafe(24)
+        self._tickets = {key: kept for key, kept in self._tickets.items() if kept[0] > now}
+        self._tickets[made] = now + _TICKET_SECONDS, report
+        return made
+
+    def use(self, ticket: str) -> Path | None:
+        """Return the report of a ticket; ValueError if the ticket is used or too old."""
+        until, report = self._tickets.pop(ticket, (0.0, None))
+        if time.monotonic() > until:
+            raise ValueError("this address was for one use within a minute: open it from the page")
+        return report
+
+    def watch(self, transport: asyncio.Transport) -> None:
+        """Close a new connection after a while, or when many others come, unless admitted."""
+        client = transport.get_extra_info("peername")[:2]
+        self._strangers[client] = transport
+        if len(self._strangers) > MOST_STRANGERS:
+            self._strangers.pop(next(iter(self._strangers))).abort()
+        asyncio.get_running_loop().call_later(STRANGER_SECONDS, self._close, client, transport)
+
+    def admit(self, client: Address | None) -> None:
+        """Keep the connection of this client."""
+        if client is not None:
+            self._strangers.pop((client.host, client.port), None)
+
+    def _close(self, client: tuple[str, int], transport: asyncio.Transport) -> None:
+        if self._strangers.get(client) is transport:
+            self._strangers.pop(client).close()
 
 
 @dataclass(frozen=True)
@@ -52,70 +125,42 @@ class Guard:
     """Passes a request on to the application, or answers 403 with the reason."""
 
     app: ASGIApp
-    token: str
+    shared: bool
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] not in ("http", "websocket"):
-            await self.app(scope, receive, send)
-            return
-        answer = self._answer(scope)
-        if answer is not None:
-            await answer(scope, receive, send)
+        why = self._refusal(scope) if scope["type"] in ("http", "websocket") else None
+        if why is not None:
+            await PlainTextResponse(f"refused: {why}\n", 403)(scope, receive, send)
             return
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                there = Headers(raw=message["headers"])
-                more = {key: value for key, value in _HEADERS.items() if key not in there}
-                message["headers"] = [*message["headers"], *Headers(more).raw]
+                headers = MutableHeaders(scope=message)
+                for key, value in _HEADERS.items():
+                    headers.setdefault(key, value)
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
 
-    def _answer(self, scope: Scope) -> Response | None:
-        """Return a refusal or redirect; None if the application may answer."""
+    def _refusal(self, scope: Scope) -> str | None:
+        """Return why a request is refused, or None."""
         headers = Headers(scope=scope)
-        host = _parts(f"//{headers.get('host', '')}")
-        if host is None or host.hostname not in _NAMES:
-            return _refused(f"this server answers to {' and '.join(_NAMES)}, not to this name")
-        reading = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
-        origin = headers.get("origin")
-        if origin is None and not reading:
-            return _refused("this request does not say which page sent it")
-        sender = host if origin is None else _parts(origin)
-        if sender is None or sender.netloc != host.netloc:
-            return _refused("this request comes from a page of another site")
-        cookie = f"boardenvs-{host.port or 80}"
-        cookies = cookie_parser(headers.get("cookie", ""))
-        if self._is_token(cookies.get(cookie, "")):
-            return None
-        query = QueryParams(scope["query_string"])
-        if reading and scope["path"] == "/" and self._is_token(query.get("token", "")):
-            response = HTMLResponse(_GO_ON.format("/"), headers=_HEADERS)
-            response.set_cookie(cookie, self.token, httponly=True, samesite="strict")
-            return response
-        return _refused("open the address with the token that boardenvs web has printed")
-
-    def _is_token(self, given: str) -> bool:
-        return secrets.compare_digest(given.encode("utf-8", "replace"), self.token.encode())
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if not (_LOOPBACK.fullmatch(host) or (self.shared and _NUMBERS.fullmatch(host))):
+            return "open the address that boardenvs web has printed, not this name"
+        if origin is None and (scope["type"] == "websocket" or scope["method"] == "POST"):
+            return "this request does not say which page sent it"
+        if origin is not None and origin != f"http://{host}":
+            return "this request comes from a page of another site"
+        return None
 
 
-def kept_token() -> str:
-    """Return the user's token from a file that nobody else can read, so that open pages stay
-    connected when the server starts again.
-    """
-    path = cache_folder() / "web_token"
-    if is_private(path):
-        kept = path.read_text(encoding="ascii", errors="replace").strip()
-        if len(kept) >= 32:
-            return kept
-    token = secrets.token_urlsafe(24)
-    try:
-        path.unlink(missing_ok=True)  # its mode would be kept
-        write_atomically(path, f"{token}\n".encode(), 0o600)
-    except OSError:
-        pass  # a read-only cache: the token is for this process only
-    return token
+async def receive_text(page: WebSocket) -> str:
+    """Return the next message, empty if it is not text; WebSocketDisconnect if there is none."""
+    message = await page.receive()
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect
+    return message.get("text") or ""
 
 
 def address_in_file(url: str) -> str:
@@ -123,19 +168,18 @@ def address_in_file(url: str) -> str:
     visible to everybody, the file is not.
     """
     path: Path = private_folder() / "boardenvs_web.html"
-    write_atomically(path, _GO_ON.format(url).encode(), 0o600)
+    page = (
+        f'<!doctype html><title>boardenvs</title><meta http-equiv="refresh" content="0;url={url}">'
+    )
+    write_atomically(path, page.encode(), 0o600)
     return path.as_uri()
 
 
-def _refused(why: str) -> Response:
-    return PlainTextResponse(f"refused: {why}\n", 403, _HEADERS)
-
-
-def _parts(url: str) -> SplitResult | None:
-    """Return the parts of an address; None if it is wrong."""
-    try:
-        parts = urlsplit(url)
-        _ = parts.port  # ValueError if it is no number
-    except ValueError:
-        return None
-    return parts
+def _own_address() -> str:
+    """Return the address by which other machines reach this one."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        try:
+            asking.connect(("192.0.2.1", 9))  # sends nothing, but selects a route
+            return str(asking.getsockname()[0])
+        except OSError:
+            return "127.0.0.1"

@@ -97,6 +97,26 @@ class ReviewRequest(_Request):
     agent: Text
 
 
+class SaveRequest(_Request):
+    """A game, to be written as a file."""
+
+    do: Literal["save"]
+    format: Literal["jsonl", "wthor", "moves"]
+    line: Line
+    players: Annotated[tuple[Text, Text], Field(strict=False)] | None = None
+    info: dict[str, Any] = Field(default={})
+    # By role, for a game that is not over by its rules.
+    goals: Annotated[tuple[Goal, Goal], Field(strict=False)] | None = None
+    resigned: Literal[0, 1] | None = None
+
+
+class TicketRequest(_Request):
+    """A ticket, to read the report of this training or tournament, or to send a file of games."""
+
+    do: Literal["ticket"]
+    report: Text | None = None
+
+
 class RunsRequest(_Request):
     """The list of trainings and tournaments."""
 
@@ -125,6 +145,8 @@ Request: TypeAlias = (
     | AgentRequest
     | OpponentsRequest
     | Thought
+    | SaveRequest
+    | TicketRequest
     | RunsRequest
     | StopRequest
 )
@@ -133,27 +155,10 @@ Job: TypeAlias = Thought | LoadJob  # for a process
 _REQUEST: Any = Annotated[Request, Field(discriminator="do")]
 
 
-class SaveRequest(_Part):
-    """A game, to be written as a file."""
-
-    format: Literal["jsonl", "wthor", "moves"]
-    line: Line
-    players: Annotated[tuple[Text, Text], Field(strict=False)] | None = None
-    info: dict[str, Any] = Field(default={})
-    # By role, for a game that is not over by its rules.
-    goals: Annotated[tuple[Goal, Goal], Field(strict=False)] | None = None
-    resigned: Literal[0, 1] | None = None
-
-
 def parse_request(text: str) -> Request:
     """Return a request; ValueError if it is wrong."""
     found: Request = decode(_REQUEST, parse_json(text), "a message")
     return found
-
-
-def parse_save(text: str) -> SaveRequest:
-    """Return a request to save; ValueError if it is wrong."""
-    return decode(SaveRequest, parse_json(text), "a message")
 
 
 def id_of(text: str) -> int | None:

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from boardenvs.utils.checks import cut
 from boardenvs.utils.decoding import parse_yaml
 from boardenvs.utils.spec import write_spec
 
@@ -43,10 +44,13 @@ def list_runs(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def report_of(folder: Path, name: str) -> Path | None:
-    """Return the path of a report; None if there is none."""
-    known = any(run["name"] == name and run["report"] for run in list_runs(folder))
-    return folder / name / REPORT if known else None
+def report_of(folder: Path, name: str) -> Path:
+    """Return the path of a report; ValueError if there is none."""
+    path = folder / name / REPORT
+    known = any(run.name == name for run in _folders(folder))
+    if not (known and _is_file(path)):
+        raise ValueError(f"{cut(name)!r} has no report")
+    return path
 
 
 def _folders(folder: Path) -> list[Path]:
@@ -74,13 +78,13 @@ def _describe(path: Path, kind: str) -> dict[str, Any]:
 
 def _game_of(settings: Path) -> str | None:
     """Return the text of the game in a training's settings."""
-    with settings.open("rb") as file:
-        text = file.read(_MOST_SETTINGS).decode("utf-8", "replace")
     try:
+        with settings.open("rb") as file:
+            text = file.read(_MOST_SETTINGS).decode("utf-8", "replace")
         values = parse_yaml(text)
         game = values["game"]
         return write_spec(game, values.get("rules") or {}) if isinstance(game, str) else None
-    except (ImportError, TypeError, KeyError, ValueError, AttributeError):
+    except Exception:  # others wrote the file: nothing in it may hide the other folders
         return None
 
 
@@ -97,7 +101,7 @@ def _curve(path: Path) -> dict[str, list[tuple[float, float]]]:
                 steps, score = float(row["steps"]), float(row[name])
                 if math.isfinite(steps) and 0 <= score <= 1:
                     curve.setdefault(name.removeprefix(_SCORE), []).append((steps, score))
-    except (OSError, ValueError, LookupError, TypeError, csv.Error):
+    except Exception:  # as above
         return {}
     return curve
 

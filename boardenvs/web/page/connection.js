@@ -1,4 +1,9 @@
-// The connection to the server: requests with answers in parts, and reconnection.
+// The connection to the server: proof of the token, requests with answers in parts, and reconnection.
+
+import { hmac, nonce } from "./proof.js";
+
+const KEPT = "boardenvs-token";
+const TOKEN = /^#token=([\w-]{32})(?:&|$)/;
 
 export class Lost extends Error {}
 
@@ -7,16 +12,42 @@ export class Connection extends EventTarget {
   #open = new Map(); // requests by id
   #id = 0;
   #delay = 250;
+  token = null;
   connected = false;
+  stranger = false; // whether another program has answered
   hello = null;
 
+  // Take the token out of the address, and connect. The browser keeps it for reloads of this tab alone.
   start() {
-    const address = new URL("connect", location.href);
+    const given = TOKEN.exec(location.hash);
+    try {
+      if (given) sessionStorage.setItem(KEPT, given[1]);
+      this.token ??= sessionStorage.getItem(KEPT);
+    } catch { /* the browser does not allow it */ }
+    if (given) {
+      this.token = given[1];
+      this.stranger = false;
+      history.replaceState(history.state, "", location.hash.replace(TOKEN, "#"));
+    }
+    if (!this.token) this.dispatchEvent(new Event("lost"));
+    else if (!this.connected) this.#connect();
+  }
+
+  #connect() {
+    const address = new URL("connect", location.href), mine = nonce();
     address.protocol = address.protocol.replace("http", "ws");
     address.hash = address.search = "";
-    this.#socket = new WebSocket(address);
-    this.#socket.onmessage = ({ data }) => this.#receive(JSON.parse(data));
-    this.#socket.onclose = () => this.#lose();
+    const socket = this.#socket = new WebSocket(address);
+    socket.onopen = () => socket.send(mine);
+    socket.onclose = () => this.#lose();
+    // The server's first message must prove that it knows the token. Otherwise nothing more is sent to it.
+    socket.onmessage = ({ data }) => {
+      const [theirs, proof] = String(data).split(" ");
+      this.stranger = proof !== hmac(this.token, `server ${mine} ${theirs}`);
+      if (this.stranger) return socket.close();
+      socket.onmessage = (event) => this.#receive(JSON.parse(event.data));
+      socket.send(hmac(this.token, `page ${mine} ${theirs}`));
+    };
   }
 
   // Returns the last part of the answer; `part` is called with each one, `signal` can stop the request.
@@ -32,6 +63,11 @@ export class Connection extends EventTarget {
         if (this.#open.has(id) && this.connected) this.#socket.send(JSON.stringify({ id: ++this.#id, do: "stop", job: id }));
       });
     });
+  }
+
+  // Returns an address for one use: to read the report of a training, or to send a file.
+  async once(of = {}) {
+    return `once/${(await this.request({ do: "ticket", ...of })).ticket}`;
   }
 
   #receive(message) {
@@ -61,8 +97,9 @@ export class Connection extends EventTarget {
     this.connected = false;
     for (const waiting of this.#open.values()) waiting.reject(new Lost());
     this.#open.clear();
-    if (before || !this.hello) this.dispatchEvent(new Event("lost"));
-    setTimeout(() => this.start(), this.#delay);
+    if (before || this.stranger || !this.hello) this.dispatchEvent(new Event("lost"));
+    if (this.stranger) return;
+    setTimeout(() => this.#connect(), this.#delay);
     this.#delay = Math.min(4000, 1.5 * this.#delay);
   }
 }

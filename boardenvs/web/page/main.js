@@ -36,7 +36,10 @@ class App {
     this.connection.addEventListener("open", () => this.#connected());
     this.connection.addEventListener("lost", () => this.#lost());
     document.addEventListener("keydown", (event) => this.#key(event));
-    addEventListener("popstate", ({ state }) => { if (location.hash.length > 1 && location.hash !== this.address) this.#openAddress(state).catch((error) => this.table.fail(error)); });
+    addEventListener("popstate", ({ state }) => {
+      if (location.hash.startsWith("#token=")) this.connection.start();
+      if (location.hash.length > 1 && location.hash !== this.address) this.#openAddress(state).catch((error) => this.table.fail(error));
+    });
     this.connection.start();
   }
 
@@ -106,7 +109,8 @@ class App {
   }
 
   #lost() {
-    this.banner.textContent = this.table.tree ? T.lost : T.connecting;
+    const { token, stranger } = this.connection;
+    this.banner.textContent = !token ? T.noToken : stranger ? T.stranger : this.table.tree ? T.lost : T.connecting;
     this.banner.hidden = false;
     this.table.abort();
     if (this.table.tree) this.render();
@@ -150,8 +154,8 @@ class App {
   }
 
   async #copyLink() {
-    const done = await copy(location.href);
-    this.table.message = done ? T.copiedLink : T.copyThis(location.href);
+    const link = location.href.replace("#", `#token=${this.connection.token}&`);
+    this.table.message = (await copy(link)) ? T.copiedLink : T.copyThis(link);
     say(this.table.message);
     this.render();
   }
@@ -162,11 +166,10 @@ class App {
     const { table } = this, { tree } = table;
     const end = tree.mainLine().at(-1), { players, info, goals } = this.#told(end);
     const wanted = { format: this.format.value, line: tree.line(end), players, info, goals, resigned: tree.resigned(end) };
-    const answer = await fetch("save", { method: "POST", body: JSON.stringify(wanted) }).catch((error) => table.fail(error));
-    if (!answer) return;
-    if (!answer.ok) return table.fail(new Error((await answer.json().catch(() => ({ error: answer.statusText }))).error));
-    const name = answer.headers.get("content-disposition").match(/filename="(.*)"/)[1];
-    const link = el("a", { href: URL.createObjectURL(await answer.blob()), download: name });
+    const file = await this.connection.request({ do: "save", ...wanted }).catch((error) => table.fail(error));
+    if (!file) return;
+    const content = Uint8Array.from(atob(file.content), (character) => character.charCodeAt(0));
+    const link = el("a", { href: URL.createObjectURL(new Blob([content])), download: file.name });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }

@@ -43,9 +43,9 @@ export class RecordsView {
   async open(file) {
     if (!file) return;
     this.status.textContent = T.loading(file.name);
-    const address = `records?${new URLSearchParams({ name: file.name, game: this.plain.value || "othello" })}`;
+    const about = new URLSearchParams({ name: file.name, game: this.plain.value || "othello" });
     try {
-      const answer = await fetch(address, { method: "POST", body: file });
+      const answer = await fetch(`${await this.app.connection.once()}?${about}`, { method: "POST", body: file });
       const found = await answer.json();
       if (!answer.ok) throw new Error(found.error);
       this.take(found.games, file.name);

@@ -32,10 +32,18 @@ export class RunsView {
   #item(run) {
     const about = [T[run.kind], run.game, T.age(run.age)].filter(Boolean).join(", ");
     const name = { "aria-describedby": `run-${run.name}` };
-    const report = el("a", { id: `report-${run.name}`, href: `runs/${encodeURIComponent(run.name)}/report.html`, target: "_blank", rel: "noopener", ...name }, T.reportPage);
+    const report = button(T.reportPage, () => this.#report(run.name), { id: `report-${run.name}`, ...name });
     const play = button(T.playLatest, () => this.app.playAgainst(run.game, run.policy), { id: `play-${run.name}`, ...name });
     return el("li", {}, el("h3", { id: `run-${run.name}` }, run.name), el("p", {}, about), this.#curve(run),
       el("div", { class: "buttons" }, run.report ? report : el("span", {}, T.noReport), run.policy && run.game ? play : run.kind === "training" ? el("span", {}, T.noPolicy) : ""));
+  }
+
+  async #report(report) {
+    try {
+      open(await this.app.connection.once({ report }), "_blank", "noopener");
+    } catch (error) {
+      this.app.table.fail(error);
+    }
   }
 
   // A training's scores against its opponents.

@@ -14,7 +14,9 @@ export const T = {
   views: { play: "Play", analyse: "Analyse", records: "Records", runs: "Training and arena" },
   viewsLabel: "Views",
 
-  lost: "The server does not answer. Your game is kept, and continues when the server is back.",
+  lost: "The server does not answer. Your game is kept, and continues when the connection is back.",
+  stranger: "Another program answers on this port; open the address that boardenvs web printed.",
+  noToken: "Open the address that boardenvs web printed: this one has no token.",
   connecting: "Connecting to the server …",
   back: "The server is back.",
   error: (text) => `Error: ${text}`,
@@ -122,7 +124,7 @@ export const T = {
   toMove: "To move",
   copyPosition: "Copy position",
   copied: "Copied.",
-  copiedLink: "Copied. The link works while boardenvs web runs on the same port.",
+  copiedLink: "Copied. The link works until boardenvs web ends, and lets whoever opens it use this page.",
   copyThis: (text) => `Copy this: ${text}`,
 
   analysis: "Analysis",
