@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,35 @@ def dying(game: Game, state: State, rng: np.random.Generator) -> IntArray:
     if (state.ply >= 10).any():
         os._exit(7)
     return game.sample(state, rng)
+
+
+def dying_once(game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    """Ends the first process that it plays in, and writes the number of threads to a file."""
+    flag = Path(os.environ["ARENA_TEST_FLAG"])
+    if not flag.exists():
+        flag.write_text(os.environ["OMP_NUM_THREADS"])
+        os._exit(1)
+    return game.sample(state, rng)
+
+
+def on_nodes(game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    """Plays at random; on a node of the tests writes the node's name to a file and waits: on the
+    last node to be ended, on others until it has been on the last one too.
+    """
+    if node := os.environ.get("ARENA_TEST_NODE"):
+        log = Path(os.environ["ARENA_TEST_LOG"])
+        with log.open("a") as file:
+            file.write(f"{node}\n")
+        deadline = time.monotonic() + 200
+        while node == "last" or "last" not in log.read_text():
+            assert time.monotonic() < deadline, "waited in vain"
+            time.sleep(0.05)
+    return game.sample(state, rng)
+
+
+def only_here() -> Any:
+    """A factory that fails on nodes."""
+    return unmakable() if "ARENA_TEST_NODE" in os.environ else on_nodes
 
 
 def unmakable() -> None:

@@ -50,10 +50,9 @@ def compare(game: Game, plies: int, boards: int, kind: str, optimised: bool) -> 
         def step(board, bits):
             action = rules.sample_by(board, bits)
             after = rules.step_words(board, action)
-            was_legal = rules.is_legal(board, action)
-            return (action, was_legal, after, rules.legal(after), rules.observe(after),
-                    rules.outcome(after, after.to_move), rules.is_truncated(after),
-                    rules.is_over(after))  # fmt: skip
+            return (action, after, rules.is_legal(board, action), rules.legal(after),
+                    rules.observe(after), rules.outcome(after, after.to_move),
+                    rules.is_truncated(after), rules.is_over(after))  # fmt: skip
 
         step = jax.jit(jax.vmap(step), compiler_options=OPTIMISED if optimised else None)
         rng, state, ended = np.random.default_rng(0), game.init(boards), 0
@@ -61,17 +60,15 @@ def compare(game: Game, plies: int, boards: int, kind: str, optimised: bool) -> 
             bits = rng.integers(1 << 64, size=boards, dtype=np.uint64)
             actions = np.empty(boards, np.int64)
             game.kernels.sample.batch([state.legal_bits, bits], [actions])
-            chosen, was_legal, after, *found = step(rules.boards(state), rules.stored(bits))
-            state = game.step(state, actions)
+            chosen, after, *found = step(rules.boards(state), rules.stored(bits))
             np.testing.assert_array_equal(chosen, actions)
-            assert np.asarray(was_legal).all()
+            state = game.step(state, actions)
             assert_same_state(positions_of(after), state)
             expected = (
-                game.legal(state), game.observe(state), np.sign(game.score_margin(state)),
-                game.is_truncated(state), game.is_over(state),
+                np.ones(boards, np.bool_), game.legal(state), game.observe(state),
+                np.sign(game.score_margin(state)), game.is_truncated(state), game.is_over(state),
             )  # fmt: skip
-            for got, wanted in zip(found, expected, strict=True):
-                np.testing.assert_array_equal(got, wanted)
+            jax.tree.map(np.testing.assert_array_equal, tuple(found), expected)
             over = np.flatnonzero(game.is_over(state))
             put(state, over, take(game.init(1), np.zeros(len(over), int)))
             ended += len(over)

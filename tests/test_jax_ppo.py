@@ -1,4 +1,4 @@
-"""`training.ppo_jax`: the signs of returns, symmetries; that it learns, and resumes exactly."""
+"""`training.ppo_jax`: the signs of returns and the samples; that it learns, and resumes exactly."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from jax_rules import jax
 
 from boardenvs.agents.policy_file import load_policy
+from boardenvs.envs.advantages import advantages as in_numpy
 from boardenvs.game.jax_rules import positions_of
 from training import ppo_jax
 from training.ppo_jax import Settings, Trainer, advantages
@@ -36,47 +37,32 @@ def rows(name: str) -> list[dict[str, float]]:
     return found
 
 
-def test_returns_are_results() -> None:
-    """With values of 0 the advantage of a move is the result of its game for the mover: seen from
-    the other side for each time that the turn passed.
-    """
+def test_advantages_are_those_of_numpy() -> None:
+    """A value counts negatively where the other side moves next, and not at all after the end."""
     rng, steps = np.random.default_rng(0), 200
-    over = rng.random(steps) < 0.1
-    rewards = np.where(over, rng.integers(-1, 2, steps), 0).astype(np.float32)
-    discounts = np.where(over, 0, rng.choice([-1, 1], steps)).astype(np.float32)
-    expected = np.zeros(steps + 1)
-    for t in reversed(range(steps)):
-        expected[t] = rewards[t] if over[t] else discounts[t] * expected[t + 1]
-    zeros = jnp.zeros(steps)
-    found = advantages(zeros, jnp.asarray(rewards), jnp.asarray(discounts), jnp.float32(0), 1.0)
-    np.testing.assert_array_equal(found, expected[:-1])
+    over, values = rng.random((steps, 1)) < 0.1, rng.random((steps + 1, 1), np.float32)
+    rewards = np.where(over, rng.integers(-1, 2, over.shape), 0).astype(np.float32)
+    discounts = rng.choice(np.array([-1, 1], np.float32), over.shape)
+    expected = in_numpy(rewards, over, values, discounts, 0.9)
+    moves = values[:-1], rewards, np.where(over, 0, discounts)
+    columns = [jnp.asarray(x[:, 0]) for x in (*moves, values[-1:])]
+    found = advantages(*columns[:3], columns[3][0], 0.9)
+    np.testing.assert_allclose(found, expected[:, 0], atol=1e-5)
 
 
-def test_each_board_is_played_under_its_symmetry() -> None:
-    """What the network sees and plays belongs to the image of the position."""
+def test_a_sample_is_what_was_seen_and_played() -> None:
     trainer = Trainer(Settings(boards=16, steps_per_update=1, batch_size=16, hidden=(16,)))
     game, state = trainer.env.game, jax.jit(trainer.begin)()
-    play = jax.jit(jax.vmap(trainer.play, in_axes=(None, 0, 0, 0)))
-    keys = jax.random.split(jax.random.key(1), 16)
-    after, samples = play(state.network, state.games, keys, trainer.symmetries)
+    play = jax.jit(jax.vmap(trainer.play, in_axes=(None, 0, 0)))
+    after, samples = play(state.network, state.games, jax.random.split(jax.random.key(1), 16))
     before = positions_of(state.games.board)
     assert len(set(before.ply.tolist())) > 5
-    legal, planes = np.asarray(samples.legal)[:, 0], np.asarray(samples.planes)[:, 0]
-    for row in range(16):
-        symmetry = game.symmetries[row % len(game.symmetries)]
-        image = before._replace(words=game.image(symmetry, before.words))
-        seen = planes[row].reshape(-1, 8, 8).transpose(1, 2, 0)
-        np.testing.assert_array_equal(seen, game.observe(image)[row])
-        images = game.action_images(symmetry)
-        allowed = images[np.flatnonzero(game.legal(before)[row])]
-        assert set(np.flatnonzero(legal[row])) == set(allowed)
-    meant = [
-        game.action_images(game.symmetries[row % len(game.symmetries)]).tolist().index(action)
-        for row, action in enumerate(np.asarray(samples.actions)[:, 0].tolist())
-    ]
-    expected, found = game.step(before, np.array(meant)), positions_of(after.board)
+    seen = np.moveaxis(game.observe(before), -1, 1).reshape(16, -1)
+    np.testing.assert_array_equal(samples.planes[:, 0], seen)
+    np.testing.assert_array_equal(samples.legal[:, 0], game.legal(before))
+    expected = game.step(before, np.asarray(samples.actions)[:, 0])
     going = ~game.is_over(expected)
-    np.testing.assert_array_equal(found.own[going], expected.own[going])
+    np.testing.assert_array_equal(positions_of(after.board).own[going], expected.own[going])
 
 
 def test_a_run_that_is_interrupted_ends_as_one_that_is_not(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -137,6 +137,9 @@ def test_a_run_is_resumed_and_writes_what_can_be_played(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     main([*SMALL, "--steps", "2000"])
+    with pytest.raises(SystemExit):
+        main(SMALL)
+    assert "runs/rllib has a run: add --resume" in capsys.readouterr().err
     settings = Path("runs/rllib/settings.json")
     settings.write_text(settings.read_text().replace('"steps": 2000', '"steps": 4000'))
     main(["--resume"])
@@ -145,9 +148,6 @@ def test_a_run_is_resumed_and_writes_what_can_be_played(
     assert len(list(Path("runs/rllib/pool").iterdir())) == 2
     policy = load_policy("runs/rllib/policy.npz")
     assert policy.notes["steps"] == rows[-1]["steps"]
-    with pytest.raises(SystemExit):
-        main(SMALL)
-    assert "runs/rllib has a run: add --resume" in capsys.readouterr().err
 
 
 def test_the_training_learns() -> None:
@@ -171,3 +171,4 @@ def test_what_cannot_be_is_named(
     with pytest.raises(SystemExit):
         main(words)
     assert message in capsys.readouterr().err
+    assert not Path("runs").exists()

@@ -5,8 +5,7 @@
 
 It is written as PureJaxRL is: playing and learning are pure functions, and many updates are one
 call. What board games need: illegal actions are masked; one network plays both sides, and a value
-that belongs to the other side counts negatively; games begin after some random plies, and each
-board is seen under one symmetry of the game.
+that belongs to the other side counts negatively; games begin after some random plies.
 
 `runs/NAME/` gets settings.json, metrics.json, policy.npz and checkpoint.npz at every evaluation.
 """
@@ -14,12 +13,13 @@ board is seen under one symmetry of the game.
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -37,7 +37,6 @@ from boardenvs.utils.threads import limit_jax
 from training.single_run import begun, evaluate, option, parser_of
 
 CLIP_RANGE, VALUE_WEIGHT, MAX_GRADIENT = 0.2, 0.5, 0.5
-Symmetry: TypeAlias = tuple[jax.Array, jax.Array]  # the squares and actions seen in each place
 METRICS = ("policy_loss", "value_loss", "entropy", "approx_kl")
 
 
@@ -98,7 +97,7 @@ class Samples(NamedTuple):
 
     planes: jax.Array  # (N, inputs) bool
     legal: jax.Array  # (N, A) bool
-    actions: jax.Array  # (N,) int32, as the network sees the board
+    actions: jax.Array  # (N,) int32
     log_probabilities: jax.Array  # (N,) of the actions, when they were drawn
     advantages: jax.Array  # (N,)
     returns: jax.Array  # (N,)
@@ -119,11 +118,6 @@ class Trainer:
         self.optimizer = optax.chain(
             optax.clip_by_global_norm(MAX_GRADIENT), optax.adam(rate, eps=1e-5)
         )
-        # For each board, the square and the action that the network sees in each place.
-        game, used = self.env.game, np.arange(settings.boards) % len(self.env.game.symmetries)
-        squares = [np.argsort(symmetry.squares) for symmetry in game.symmetries]
-        actions = [np.argsort(game.action_images(symmetry)) for symmetry in game.symmetries]
-        self.symmetries = jnp.array(squares)[used], jnp.array(actions)[used]
         self.begin = jax.jit(self._begin)
         self.block = jax.jit(self._block, donate_argnums=0)
 
@@ -140,8 +134,7 @@ class Trainer:
         def update(state: TrainState, _: None) -> tuple[TrainState, Any]:
             key, play_key, learn_key = jax.random.split(jax.random.wrap_key_data(state.key), 3)
             keys = jax.random.split(play_key, self.settings.boards)
-            play = jax.vmap(self.play, in_axes=(None, 0, 0, 0))
-            games, samples = play(state.network, state.games, keys, self.symmetries)
+            games, samples = jax.vmap(self.play, (None, 0, 0))(state.network, state.games, keys)
             samples = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), samples)
             learner = state.network, state.optimizer
             (network, memory), metrics = self.learn(learner, samples, learn_key)
@@ -166,25 +159,21 @@ class Trainer:
         found: JaxState = choose(game.is_over, start, game)
         return found
 
-    def play(
-        self, network: JaxNetwork, game: JaxState, key: jax.Array, symmetry: Symmetry
-    ) -> tuple[JaxState, Samples]:
+    def play(self, network: JaxNetwork, game: JaxState, key: jax.Array) -> tuple[JaxState, Samples]:
         """The game after the moves of an update, and these as samples; when a game ends, another
         one begins.
         """
-        squares, actions = symmetry
         opening_key, key = jax.random.split(key)
         opening = self.opening(opening_key)
 
         def evaluate(game: JaxState) -> Any:
-            planes = jnp.moveaxis(game.observation, -1, 0).reshape(-1, squares.size)
-            planes, legal = planes[:, squares].ravel(), game.legal_action_mask[actions]
+            planes, legal = jnp.moveaxis(game.observation, -1, 0).ravel(), game.legal_action_mask
             return planes, legal, *forward(network, planes, legal)
 
         def move(game: JaxState, key: jax.Array) -> tuple[JaxState, Any]:
             planes, legal, logits, value = evaluate(game)
             action = draw_action(logits, key)
-            after = self.env.step(game, actions[action])
+            after = self.env.step(game, action)
             seen = planes, legal, action, jax.nn.log_softmax(logits)[action]
             result = value, *outcome_of_mover(game, after)
             return choose(after.is_over, opening, after), (seen, result)
@@ -257,14 +246,15 @@ def advantages(
 def new_network(env: JaxEnv, hidden: Sequence[int], key: jax.Array) -> JaxNetwork:
     """Orthogonal layers with the gains of Stable-Baselines3; the inputs are all planes."""
     sizes = [int(np.prod(env.observation_shape)), *hidden]
-    keys = iter(jax.random.split(key, len(hidden) + 2))
-
-    def layer(inputs: int, outputs: int, gain: float) -> tuple[jax.Array, jax.Array]:
-        begin = jax.nn.initializers.orthogonal(gain)
-        return begin(next(keys), (inputs, outputs), jnp.float32), jnp.zeros(outputs, jnp.float32)
-
-    layers = tuple(layer(*pair, 2**0.5) for pair in zip(sizes, hidden, strict=False))
-    return JaxNetwork(layers, layer(sizes[-1], env.num_actions, 0.01), layer(sizes[-1], 1, 1.0))
+    shapes = [(inputs, outputs, 2**0.5) for inputs, outputs in itertools.pairwise(sizes)]
+    shapes += [(sizes[-1], env.num_actions, 0.01), (sizes[-1], 1, 1.0)]
+    *layers, policy_head, value_head = (
+        (jax.nn.initializers.orthogonal(gain)(key, (inputs, outputs)), jnp.zeros(outputs))
+        for key, (inputs, outputs, gain) in zip(
+            jax.random.split(key, len(shapes)), shapes, strict=True
+        )
+    )
+    return JaxNetwork(tuple(layers), policy_head, value_head)
 
 
 # ---- a run ---------------------------------------------------------------------------------------
@@ -286,7 +276,7 @@ def train(trainer: Trainer, folder: Path) -> None:
         notes = {"seed": settings.seed, "steps": steps}
         policy = Policy(game, hidden, policy_head, value_head, notes)
         row = {"steps": steps, "steps_per_second": block / seconds, **found}
-        rows = evaluate(policy, settings.pairs, folder, rows, row)
+        rows = evaluate(policy, settings, folder, rows, row)
         write_checkpoint(folder / "checkpoint.npz", state, rows)
 
 

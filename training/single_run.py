@@ -48,26 +48,26 @@ def begun(settings: type[Any], given: dict[str, Any]) -> tuple[Any, Path]:
         raise ValueError(f"{folder} has a run: add --resume, or choose another --name")
     made = settings(**json.loads(file.read_text()) if resume else given)
     boardenvs.games.make(made.game)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(file, json.dumps(asdict(made), indent=1).encode())
     return made, folder
 
 
 def evaluate(
     policy: Policy,
-    pairs: int,
+    settings: Any,
     folder: Path,
     rows: Sequence[dict[str, float]],
     row: dict[str, float],
 ) -> list[dict[str, float]]:
-    """Play against `OPPONENTS`, write policy.npz and metrics.json, and print and return the rows
-    with the new one.
+    """Play against `OPPONENTS`; write policy.npz, metrics.json and settings.json, with which the
+    folder has a run; print and return the rows with the new one.
     """
     for name in OPPONENTS:
-        match = boardenvs.play_match(policy.game, PolicyAgent(policy), name, pairs)
+        match = boardenvs.play_match(policy.game, PolicyAgent(policy), name, settings.pairs)
         row = {**row, f"score_{name}": match.score}
     rows = [*rows, row]
     print("  ".join(f"{name} {value:,.4g}" for name, value in row.items()), flush=True)
+    folder.mkdir(parents=True, exist_ok=True)
     save_policy(policy, folder / "policy.npz")
-    write_atomically(folder / "metrics.json", json.dumps(rows, indent=1).encode())
+    for file, values in (("metrics.json", rows), ("settings.json", asdict(settings))):
+        write_atomically(folder / file, json.dumps(values, indent=1).encode())
     return rows

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import logging
 import os
 import socket
 import sys
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from boardenvs.arena.executor import NOBODY, THREADS, Task, WorkerError, do
+from boardenvs.arena.executor import NOBODY, Task, WorkerError, do
 from boardenvs.kernel import get_backend, set_backend
 from boardenvs.utils.checks import cut
 
@@ -22,55 +21,44 @@ _LOOK = 30.0  # seconds between two looks whether there are nodes at all
 
 
 @contextlib.contextmanager
-def joined(address: str, cpus: float = 1) -> Iterator[float]:
+def joined(address: str, cpus: float = 1) -> Iterator[None]:
     """Within this context this process belongs to the cluster at `address`: "HOST:PORT",
-    "ray://HOST:PORT", "auto" for one that runs on this machine, or "local" for a new one. Returns
-    its number of cores.
+    "ray://HOST:PORT", "auto" for one that runs on this machine, or "local" for a new one.
 
     All nodes run this code, whatever version they have installed. WorkerError if it cannot be
     joined or has fewer cores than `cpus`.
     """
     try:
-        ray = importlib.import_module("ray")
+        import ray
     except ImportError as error:
         raise WorkerError(
             f"--address needs Ray, which cannot be imported ({error}): pip install 'boardenvs[ray]'"
         ) from None
     _check_address(address)
     here = Path(__file__).parents[2]
-    packages = [here / name for name in ("boardenvs", "training") if name in sys.modules]
-    environment: dict[str, Any] = {
-        "env_vars": {name: os.environ.get(name, "1") for name in THREADS}
-    }
-    options: dict[str, Any] = {
-        "address": address,
-        "log_to_driver": False,  # Ray would print it into this command's output
-        "logging_level": logging.ERROR,
-        "runtime_env": environment,
-    }
+    packages = [str(here / name) for name in ("boardenvs", "training") if name in sys.modules]
+    options: dict[str, Any] = {"runtime_env": {"py_modules": packages}}
     host = address.rpartition(":")[0]
     if address == "local":
         # Ray replaces 127.0.0.1 by an address that is reached from outside.
         host = "127.0.0.2" if sys.platform == "linux" else ""
-        options |= {"num_cpus": max(os.cpu_count() or 1, int(cpus)), "include_dashboard": False}
-    else:
-        environment["py_modules"] = [str(package) for package in packages]
+        options = {"num_cpus": max(os.cpu_count() or 1, int(cpus)), "include_dashboard": False}
     if host.startswith("127."):
         options["_node_ip_address"] = host
     try:
-        ray.init(**options)
+        # Ray would print what its processes print into this command's output.
+        ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **options)
     except Exception as error:  # of any kind
-        lines = str(error).strip().splitlines() or [type(error).__name__]
-        said = cut(" ".join(dict.fromkeys((lines[0], lines[-1]))), 600)  # without the traceback
+        said = cut(" ".join(str(error).split()) or type(error).__name__, 600)
         raise WorkerError(f"the cluster at {address} cannot be joined: {said}") from None
     try:
-        cores: float = ray.cluster_resources().get("CPU", 0)
+        cores = ray.cluster_resources().get("CPU", 0)
         if cores < cpus:
             raise WorkerError(
                 f"the cluster at {address} has {cores:g} cores, and {cpus:g} are needed: start "
                 "more nodes"
             )
-        yield cores
+        yield
     finally:
         ray.shutdown()
 
@@ -91,41 +79,35 @@ def _check_address(address: str) -> None:
         ) from None
 
 
-def run_on_nodes(
-    tasks: Sequence[Task[Any]], shared: Any, cost: Callable[[Any], float], at_once: int
-) -> Generator[tuple[int, Any, float], None, None]:
-    """Yield each task's number, result or exception, and CPU seconds, as they come; `at_once` tasks
-    are done at a time.
+def run_on_nodes(tasks: Sequence[Task[Any]], shared: Any) -> Generator[tuple[int, Any], None, None]:
+    """Yield each task's number, and its result or exception, as they come.
 
     WorkerError if no node is left, or a node cannot load a task.
     """
     import ray
 
-    sent, waiting, coming = ray.put(shared), list(range(len(tasks))), dict[Any, int]()
     remote: Any = ray.remote(num_cpus=1, max_retries=_RETRIES)(_do)
+    sent, backend = ray.put(shared), get_backend()
+    coming = {remote.remote(task, sent, backend): number for number, task in enumerate(tasks)}
     try:
-        while waiting or coming:
-            while waiting and len(coming) < at_once:
-                number = max(waiting, key=lambda number: cost(tasks[number]))
-                waiting.remove(number)
-                coming[remote.remote(tasks[number], sent, get_backend())] = number
-            done, _ = ray.wait(list(coming), num_returns=1, timeout=_LOOK)
+        while coming:
+            done, _ = ray.wait(list(coming), timeout=_LOOK)
             if not done and ray.cluster_resources().get("CPU", 0) < 1:
                 raise WorkerError("the cluster has no node left with a core to play on")
             for reference in done:
                 number = coming.pop(reference)
                 try:
-                    yield number, *ray.get(reference)
+                    yield number, ray.get(reference)
                 except (ray.exceptions.RayTaskError, ray.exceptions.RuntimeEnvSetupError) as error:
                     raise WorkerError(f"a node cannot do the task: {error}") from None
                 except ray.exceptions.RayError:  # its process was lost each time
-                    yield number, tasks[number].lost(NOBODY), 0.0
+                    yield number, tasks[number].lost(NOBODY)
     finally:
         for reference in coming:
             with contextlib.suppress(Exception):  # the cluster may be gone
                 ray.cancel(reference, force=True)
 
 
-def _do(task: Task[Any], shared: Any, backend: str) -> tuple[Any, float]:
+def _do(task: Task[Any], shared: Any, backend: str) -> Any:
     set_backend(backend)
     return do(task, shared, lambda side: None)

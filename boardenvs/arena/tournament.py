@@ -72,7 +72,7 @@ def run_tournament(
     watcher(None, total - len(left), total)
     if workers is None and address is None:
         workers = _cores()
-    playing = play_pairings(left, workers=workers, address=address, known=journal.played)
+    playing = play_pairings(left, workers=workers, address=address)
     with contextlib.closing(playing):
         for number, played in enumerate(playing, total - len(left) + 1):
             watcher(played, number, total)

@@ -68,7 +68,7 @@ Workers: TypeAlias = Annotated[
     int | None,
     Option(
         metavar="N",
-        help="Processes to play in. Default: this one, for an arena or a cluster one a core.",
+        help="Processes to play in. Default: this one; an arena takes one a core.",
         min=1,
     ),
 ]

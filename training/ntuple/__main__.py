@@ -9,8 +9,8 @@ weights of tuples of squares are fitted to the results; then it plays with these
 from __future__ import annotations
 
 import json
+import os
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -58,7 +58,6 @@ def train(
     """
     if workers is not None and not (workers.isdecimal() and int(workers)):
         raise ConfigError(f"--workers is {quote(workers)}: it must be a whole number, 1 or more")
-    began = time.process_time()
     try:
         with Executor(int(workers or 0)) as executor, _display(console) as show:
             evaluation = run.NTupleRun(config, folder, show, executor).learn()
@@ -68,7 +67,7 @@ def train(
         raise RunError(f"{error}; go on with --resume") from None
     except (EvaluationFileError, PositionsFileError) as error:
         raise RunError(f"{error}; remove it, and --resume makes it again") from None
-    minutes = (time.process_time() - began + executor.cpu_seconds) / 60
+    minutes = sum(os.times()[:4]) / 60  # of the processes that played, too
     file = folder / "evaluation.npz"
     save_evaluation(evaluation, file)
     player = make_agent(f"alphabeta:depth={_DEPTH},evaluation={file}")

@@ -171,7 +171,7 @@ def train(settings: Settings, folder: Path) -> None:
                 row = {"steps": steps, "steps_per_second": speed}
                 row |= {name: float(learnt[name]) for name in METRICS}
                 policy = policy_of(algorithm, {"seed": settings.seed, "steps": steps})
-                rows = evaluate(policy, settings.pairs, folder, rows, row)
+                rows = evaluate(policy, settings, folder, rows, row)
                 pool.add(policy, steps)
                 algorithm.save_to_path(str(checkpoint))
 
