@@ -41,7 +41,7 @@ def at(position: str | None) -> list[str]:
          ["Sheep wins in 44 plies with best play.", "d8-c7", "14%"]),
         ("wolf_and_sheep:rules=described", None, "win", 13, None, "d8-c7 d8-d7 d8-e7", []),
         ("wolf_and_sheep:max_plies=25", None, "win", 25, None, None,
-         ["Wolf wins in 25 plies, by the cap on plies with best play."]),
+         ["Wolf wins in 25 plies with best play."]),
         ("wolf_and_sheep", NEARLY_WON, "win", 1, None, "d4-c3 d4-e3", []),
         ("othello", ONE_MOVE_WINS, "win", None, 2, "c8", ["Black wins by 2 with best play."]),
         ("lines_of_action", WON_IN_FIVE, "win", 5, None, "f7-c4", []),

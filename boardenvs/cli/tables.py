@@ -57,11 +57,7 @@ def _summary(notation: MoveNotation, found: Analysis) -> str:
         return f"{winner} wins by {abs(found.margin)}"
     if not found.plies:
         return f"{winner} wins"
-    position = found.position
-    for action in found.line:
-        position = position.step(action)
-    by_cap = ", by the cap on plies" if position.is_truncated() else ""
-    return f"{winner} wins in {_count(found.plies, 'ply', 'plies')}{by_cap}"
+    return f"{winner} wins in {_count(found.plies, 'ply', 'plies')}"
 
 
 def _verdict(notation: MoveNotation, found: Analysis) -> str:
