@@ -22,8 +22,7 @@ from boardenvs.agents.trained import trained_policy
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.game.openings import random_openings
 from boardenvs.games import GAMES, make
-from training.learner import make_learner
-from training.ppo import make_env
+from training.ppo import make_env, make_learner
 from training.run_settings import PPOConfig
 
 th.set_num_threads(1)
@@ -70,7 +69,7 @@ def test_sb3_learns_what_its_own_masked_distribution_gives(
     monkeypatch: pytest.MonkeyPatch, masked: bool
 ) -> None:
     settings = config(ppo={"hidden": [32]}, self_play={"boards": 32})
-    monkeypatch.setattr("training.learner.find_precision", lambda: "float32")
+    monkeypatch.setattr("training.ppo.find_precision", lambda: "float32")
     env = make_env(settings)
     policy = make_learner(settings, env).policy
     shaken(policy)

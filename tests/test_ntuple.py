@@ -25,7 +25,7 @@ from boardenvs.search.evaluation_file import load_evaluation, parse_tuple
 from training.command import read_settings
 from training.ntuple import run as learning
 from training.ntuple.__main__ import main
-from training.ntuple.fit import Fit, Regression, as_evaluation, as_weights, stages_of
+from training.ntuple.fit import Fit, Regression, stages_of
 from training.ntuple.ntuple_settings import (
     FitSettings,
     GenerationSettings,
@@ -33,7 +33,7 @@ from training.ntuple.ntuple_settings import (
     TargetSettings,
 )
 from training.ntuple.play import WIN, Positions, of_search, play
-from training.ntuple.run import NTupleRun, mean_weights
+from training.ntuple.run import NTupleRun
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs" / "ntuple"
 TUPLES = tuple(map(parse_tuple, ("a1 b1", "d3 e3 f3", "b2 c3")))
@@ -41,7 +41,6 @@ LATE = "opening_plies: [40, 48]"
 SHORT = (
     f"generations=[{{games: 6, depth: 1, endgame: 4, {LATE}}}, {{games: 5, depth: 1, endgame: 4, "
     f"noise: 0.1, random_move_share: 0.5, targets: {{depth: 1, endgame: 4}}, {LATE}}}]",
-    "one_ply={rounds: 3, games: 4}",
     "tuples=[a1 b1 c1 d1, a1 b1 a2 b2]",
     "stages=3",
     f"report={{opponents: [random], pairs: 2, {LATE}}}",
@@ -52,34 +51,31 @@ pytestmark = pytest.mark.usefixtures("in_python")
 
 
 def test_weights_that_make_the_results_are_found() -> None:
-    """Those of each stage, a share of the way from others; with a strong prior those stay."""
+    """Those of each stage; a strong prior pulls them to 0, neighbouring stages to each other."""
     game, rng = make("othello"), np.random.default_rng(1)
     terms, stages = Terms(game, TUPLES), stages_of(game.board, 2, 4, 64)
     state = random_openings(game, 6000, (6, 40), rng)
     stage, seen = stages[np.bitwise_count(state.own | state.opp)], terms.weights_of(state)
 
-    def said(weights: FloatArray) -> FloatArray:
+    def values(weights: FloatArray) -> FloatArray:
         found: FloatArray = weights[stage[:, None], seen].sum(axis=1)
         return found
 
-    first, last = rng.normal(0, 5, (2, 2, terms.size))
-    begun = as_weights(as_evaluation(terms, stages, first, {}))
-    assert begun == pytest.approx(first, abs=0.51 / POINT)
-    results, games = said(last).astype(np.float32), np.arange(len(seen), dtype=np.int32)
+    expected = values(rng.normal(0, 5, (2, terms.size)))
+    results, games = expected.astype(np.float32), np.arange(len(seen), dtype=np.int32)
     positions = Positions(np.stack(state.words, axis=1), results, games, state.to_move, state.ply)
 
-    def fitted(begun: FloatArray | None, share: float, prior: float, neighbours: float) -> Fit:
+    def fitted(prior: float, neighbours: float) -> Fit:
         settings = FitSettings(iterations=60, prior=prior, neighbours=neighbours)
-        return Regression(terms, stages, settings).fit(positions, begun=begun, share=share)
+        return Regression(terms, stages, settings).fit(positions)
 
-    # Sums are what is known; the weights themselves may differ by what adds up to nothing.
-    for prior, share, part in ((0.01, 1.0, 1.0), (0.01, 0.25, 0.25), (1e9, 1.0, 0.0)):
-        found = fitted(begun, share, prior, 0)
-        expected = begun + part * (last - begun)
-        assert np.abs(said(found.weights) - said(expected)).mean() < 0.1
-        assert (found.error < 0.5).all() == (part == 1)
-        assert (found.deviation > 10).all()
-    alike = fitted(None, 1, 1, 1).weights  # of positions of both stages
+    # Sums are known; the weights themselves may differ by what adds up to nothing.
+    found = fitted(0.01, 0)
+    assert np.abs(values(found.weights) - expected).mean() < 0.1
+    assert (found.error < 0.5).all()
+    assert (found.deviation > 10).all()
+    assert np.abs(values(fitted(1e9, 0).weights)).mean() < 0.1
+    alike = fitted(1, 1).weights
     assert alike[0] == pytest.approx(alike[1])
 
 
@@ -97,9 +93,6 @@ def test_positions_know_how_their_games_ended() -> None:
     assert np.abs(positions.result).max() <= 64
     results = play(make("wolf_and_sheep"), None, settings, 2, rng).result
     assert set(np.abs(results).tolist()) <= {0, WIN}
-
-
-# Black takes all discs with the last of these moves.
 
 
 def test_targets_are_what_search_says() -> None:
@@ -147,8 +140,6 @@ def test_a_run_ends_with_an_evaluation_and_a_report_also_where_it_was_interrupte
     whole = load_evaluation(folder / "evaluation.npz")
     assert whole.notes["generation"] == 2
     assert len(whole.weights) == 3
-    rounds = [load_evaluation(folder / f"evaluations/one_ply_{k}.npz") for k in range(3)]
-    np.testing.assert_array_equal(whole.one_ply, mean_weights(rounds))
     assert "| `random` |" in (folder / "report.md").read_text()
 
     for lost in ("evaluations/1.npz", "positions/1_0000000.npz"):
@@ -158,16 +149,12 @@ def test_a_run_ends_with_an_evaluation_and_a_report_also_where_it_was_interrupte
         assert f"{lost} is not a" in error
         assert "remove it, and --resume makes it again" in error
         (folder / lost).unlink()
-    # As if killed in the second generation, and in the last round.
-    later = [f"evaluations/one_ply_{k}.npz" for k in range(3)]
-    for files in (["positions/1_0000004.npz", "report.md", *later], later[2:]):
-        for lost in ("evaluation.npz", *files):
-            (folder / lost).unlink()
-        assert run("--resume") == 0
-        again = load_evaluation(folder / "evaluation.npz")
-        np.testing.assert_array_equal(again.weights, whole.weights)
-        np.testing.assert_array_equal(again.one_ply, whole.one_ply)
-    monkeypatch.setattr(learning, "play_round", lambda before, *_: before)
+    # As if killed in the second generation.
+    for lost in ("evaluation.npz", "positions/1_0000004.npz", "report.md"):
+        (folder / lost).unlink()
+    assert run("--resume") == 0
+    again = load_evaluation(folder / "evaluation.npz")
+    np.testing.assert_array_equal(again.weights, whole.weights)
     assert run("--overwrite", "--set", "seed=1") == 0
     assert (load_evaluation(folder / "evaluation.npz").weights != whole.weights).any()
 

@@ -2,9 +2,6 @@
 
 import base64
 import re
-from xml.etree import ElementTree
-
-import pytest
 
 from boardenvs.report import Document, ReportTable
 
@@ -42,18 +39,3 @@ def test_numbers_stand_to_the_right_in_the_tables_of_a_report():
     ]
     table = ReportTable([dict(zip(names, row, strict=True)) for row in rows]).markdown()
     assert table.splitlines()[1] == "| --- | ---: | ---: | ---: | --- |"
-
-
-def test_a_training_has_pictures_for_light_and_dark_pages():
-    pytest.importorskip("sb3_contrib")
-    from training.evaluation import Score, SuiteResult
-    from training.report import learning_curve, metrics_over_steps
-
-    score = Score(score=0.4, low=0.1, high=0.9, wins=4, draws=0, losses=6)
-    scores = dict.fromkeys(("random", "alphabeta:depth=5"), score)
-    results = [SuiteResult(steps=n * 10**6, minutes=n, scores=scores) for n in range(9)]
-    metrics = [{"steps": n, "train/entropy": 1.0 / (n + 1), "games/pool": 0.9} for n in range(99)]
-    for drawn in (learning_curve(results), metrics_over_steps(metrics)):
-        ElementTree.fromstring(drawn)
-        assert b"prefers-color-scheme: dark" in drawn
-        assert not {b"fill: #ffffff", b"stroke: #000000"} & set(re.findall(rb"\w+: #\w+", drawn))

@@ -3,7 +3,7 @@
 import os
 from importlib.util import find_spec
 
-_NEEDED = ("matplotlib", "pydantic", "rich", "sb3_contrib", "tensorboard", "threadpoolctl", "yaml")
+_NEEDED = ("pydantic", "rich", "sb3_contrib", "tensorboard", "threadpoolctl", "yaml")
 for _name in _NEEDED:
     if find_spec(_name) is None:
         message = f"training needs {_name}: pip install 'boardenvs[train]'"

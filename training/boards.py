@@ -31,22 +31,16 @@ def board_groups(config: RunSettings) -> list[BoardGroup]:
 
 def board_options(config: RunSettings) -> dict[str, Any]:
     """Return the keyword arguments of `Batch` that all groups share."""
-    settings = config.self_play
+    settings, starts = config.self_play, None
+    if settings.openings.keys() != {"random"} or settings.undecided:
+        rng = np.random.default_rng([config.seed, _STARTS])
+        starts = played_openings(config.make_game(), settings, _STARTS, rng)
     return {
         "opening_plies": settings.opening_plies,
-        "starts": played_starts(config),
+        "starts": starts,
         "symmetries": True,
         "threads": settings.threads,
     }
-
-
-def played_starts(config: RunSettings) -> State | None:
-    """Return the openings of a run; None if they are random plies, drawn as games begin."""
-    settings = config.self_play
-    if settings.openings.keys() == {"random"} and not settings.undecided:
-        return None
-    rng = np.random.default_rng([config.seed, _STARTS])
-    return played_openings(config.make_game(), settings, _STARTS, rng)
 
 
 def played_openings(
@@ -75,12 +69,12 @@ def played_openings(
 
 def game_metrics(ended: Mapping[str, EndedGames]) -> dict[str, float]:
     """Return the metrics of the games that ended, by group; nan if none did."""
-    games = sum(e.games for e in ended.values())
+    games = sum(e.games for e in ended.values()) or np.nan
     metrics = {
-        "games/plies": sum(e.plies for e in ended.values()) / games if games else np.nan,
-        "games/wiped_out": sum(e.wiped_out for e in ended.values()) / games if games else np.nan,
+        "games/plies": sum(e.plies for e in ended.values()) / games,
+        "games/wiped_out": sum(e.wiped_out for e in ended.values()) / games,
     }
     for name, e in ended.items():
         if name != SELF_PLAY:
-            metrics[f"games/{name}"] = e.points / e.games if e.games else np.nan
+            metrics[f"games/{name}"] = e.points / (e.games or np.nan)
     return metrics

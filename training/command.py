@@ -9,8 +9,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -40,26 +39,19 @@ def training_command(
     settings: type[Settings],
     train: Callable[..., bool],
     arguments: Sequence[str] | None = None,
-    options: Mapping[str, str] | None = None,
 ) -> int:
     """Run a training as a command; returns the exit code: 0, 1 if a file cannot be written, 2 for
     wrong input, 130 if interrupted.
 
-    `train(config, folder, resume, console)` returns False if it was interrupted. `options` are more
-    options that take a text, with their help; `train` gets them as keyword arguments.
+    `train(config, folder, resume, console)` returns False if it was interrupted.
     """
-    options = options or {}
-    parser = _parser(module)
-    for name, text in options.items():
-        parser.add_argument(f"--{name}", metavar=name.upper(), help=text)
-    given = parser.parse_args(arguments)
-    own = {name: getattr(given, name) for name in options}
-    again = _resume(module, given, own)
+    given = _parser(module).parse_args(arguments)
+    words = ["python", "-m", module, str(given.config), "--resume", *["--trust"] * given.trust]
+    again = shlex.join(words + [word for item in given.set for word in ("--set", item)])
     console, why = make_console(), "interrupted"
     try:
         config = read_settings(settings, given.config, given.set, trust=given.trust)
-        how = {"resume": given.resume, "overwrite": given.overwrite}
-        finished = run(partial(train, **own), config, console, **how)
+        finished = run(train, config, console, given.resume, given.overwrite)
     except (ConfigError, RunError) as error:
         print(f"error: {printable(str(error))}", file=sys.stderr)
         return EXIT_USAGE
@@ -80,34 +72,17 @@ def _parser(module: str) -> argparse.ArgumentParser:
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
     group.add_argument("--overwrite", action="store_true", help="replace an earlier run")
-    parser.add_argument(
-        "--trust",
-        action="store_true",
-        help="import the code that CONFIG names: python: players, and games in modules",
-    )
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="change a setting, for example ppo.gae_lambda=0.8 (may be repeated)",
-    )
+    trust = "import the code that CONFIG names: python: players, and games in modules"
+    parser.add_argument("--trust", action="store_true", help=trust)
+    change = "change a setting, for example ppo.gae_lambda=0.8 (may be repeated)"
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=change)
     return parser
-
-
-def _resume(module: str, given: argparse.Namespace, own: Mapping[str, str | None]) -> str:
-    """Return the command that resumes the run."""
-    words = ["python", "-m", module, str(given.config), "--resume"]
-    words += ["--trust"] * given.trust
-    words += [word for name, text in own.items() if text for word in (f"--{name}", text)]
-    return shlex.join(words + [word for item in given.set for word in ("--set", item)])
 
 
 def run(
     train: Callable[..., bool],
     config: Settings,
     console: Console,
-    *,
     resume: bool = False,
     overwrite: bool = False,
 ) -> bool:
@@ -148,9 +123,7 @@ def read_settings(
         return kind.model_validate(values)
     except ValidationError as errors:
         lines = [f"  {_explain(kind, error)}" for error in errors.errors()]
-        more = [f"  and {len(lines) - 10} more"] if len(lines) > 10 else []
-        message = "\n".join([f"{path} cannot be used:", *lines[:10], *more])
-        raise ConfigError(cut(message, _MOST)) from None
+        raise ConfigError(cut("\n".join([f"{path} cannot be used:", *lines]), _MOST)) from None
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
@@ -158,10 +131,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         values = parse_yaml(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         known = sorted(str(p) for p in path.parent.glob("*.yaml"))
-        message = unknown("configuration file", str(path), known)
-        if not known:
-            message += " Write one: the line 'game: othello' and the line 'steps: 1000000' will do."
-        raise ConfigError(message) from None
+        raise ConfigError(unknown("configuration file", str(path), known)) from None
     except (OSError, ValueError) as error:  # a UnicodeDecodeError, or a number that is too long
         raise ConfigError(f"{path} cannot be read: {cut(str(error), 400)}") from None
     if not isinstance(values, dict):
@@ -175,12 +145,14 @@ def _override(values: dict[str, Any], override: str) -> list[Any]:
     if not separator:
         raise ConfigError(f"--set {cut(override)}: write it as key=value, for example seed=3")
     *groups, last = words = key.split(".")
-    for group in groups:
-        values = values.setdefault(group, {})
-        if not isinstance(values, dict):
-            raise ConfigError(f"--set {cut(override)}: {cut(group)} is not a group of settings")
     try:
+        for group in groups:
+            values = values.setdefault(group, {})
         values[last] = parse_yaml(text)
+    except (AttributeError, TypeError):
+        raise ConfigError(
+            f"--set {cut(override)}: {cut(groups[-1])} is not a group of settings"
+        ) from None
     except ValueError:
         raise ConfigError(f"--set {cut(override)}: {quote(text)} is not a YAML value") from None
     return [words, values[last]]
@@ -197,8 +169,7 @@ def _explain(kind: type[Section], error: ErrorDetails) -> str:
     return f"{where} is {quote(error['input'])}: {message}" if where else message
 
 
-def _fields_of(kind: type[Section], groups: Sequence[int | str]) -> list[str]:
-    model: Any = kind
+def _fields_of(model: Any, groups: Sequence[int | str]) -> list[str]:
     for group in groups:
         if isinstance(group, str):
             annotation = model.model_fields[group].annotation
@@ -208,20 +179,19 @@ def _fields_of(kind: type[Section], groups: Sequence[int | str]) -> list[str]:
 
 def code_named(settings: dict[str, Any], own: list[Any]) -> list[str]:
     """Return the texts in settings that name code to import, except those in `own`."""
-    found = [text for text in _texts(settings) if runs_code(text)]
-    game = settings.get("game")
-    if isinstance(game, str) and games.imports_code(game):
-        found.append(game)
-    trusted = set(_texts(own))
-    return [cut(text) for text in dict.fromkeys(found) if text not in trusted]
+    found = dict.fromkeys(text for text in _texts(settings) if runs_code(text))
+    game = str(settings.get("game"))
+    if games.imports_code(game):
+        found[game] = None
+    return [cut(text) for text in sorted(found.keys() - set(_texts(own)))]
 
 
 def _texts(value: Any) -> Iterator[str]:
     """Yield all texts in nested dicts and lists, keys included."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict | list):
+    elif isinstance(value, dict):
+        yield from _texts([*value.keys(), *value.values()])
+    elif isinstance(value, list):
         for part in value:
             yield from _texts(part)
-            if isinstance(value, dict):
-                yield from _texts(value[part])

@@ -8,7 +8,7 @@ from boardenvs.agents import Agent
 from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.arena.match import MatchResult, play_match
 from boardenvs.game.contract import Game
-from training.exact import LEAKS, examine
+from training.exact import examine
 from training.run_settings import RunSettings, SuiteSettings
 
 
@@ -21,8 +21,6 @@ class Score(BaseModel):
     wins: int
     draws: int
     losses: int
-    by_role: tuple[float, float] = (0.0, 0.0)  # the scores in the first and in the second role
-    plies: float = 0.0  # the mean length of a game
 
     def __str__(self) -> str:
         return (
@@ -40,20 +38,18 @@ class SuiteResult(BaseModel):
     exact: dict[str, float] = {}  # by metric, see `training.exact`
 
     @property
-    def rank(self) -> tuple[bool, float, float]:
-        """The sort key of policies: no leaks, then the worst score, then the mean score.
+    def rank(self) -> tuple[float, float]:
+        """The sort key of policies: the worst score, then the mean score.
 
         If the game is solved, the shares of `training.exact` replace the scores: they count all
         mistakes, games only those that an opponent happens to provoke.
         """
-        leaks = [value for name, value in self.exact.items() if name.endswith(LEAKS)]
-        shares = [value for name, value in self.exact.items() if not name.endswith(LEAKS)]
-        scores = shares or [s.score for s in self.scores.values()]
-        return not any(leaks), min(scores), sum(scores) / len(scores)
+        scores = list(self.exact.values()) or [s.score for s in self.scores.values()]
+        return min(scores), sum(scores) / len(scores)
 
     @property
     def metrics(self) -> dict[str, float]:
-        metrics = {"evaluation/worst": self.rank[1]}
+        metrics = {"evaluation/worst": self.rank[0]}
         metrics |= {f"evaluation/{name}": score.score for name, score in self.scores.items()}
         return metrics | {f"exact/{name.replace(' ', '_')}": x for name, x in self.exact.items()}
 
@@ -92,7 +88,6 @@ def play(game: Game, suite: SuiteSettings, a: object, b: object, seed: int) -> M
 def score_of(result: MatchResult) -> Score:
     """Return the score of a match's first agent."""
     low, high = result.interval
-    first, second = result.scores.mean(axis=1).tolist()
     return Score(
         score=result.score,
         low=low,
@@ -100,6 +95,4 @@ def score_of(result: MatchResult) -> Score:
         wins=result.wins,
         draws=result.draws,
         losses=result.losses,
-        by_role=(first, second),
-        plies=result.mean_plies,
     )

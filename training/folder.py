@@ -37,15 +37,10 @@ WRITTEN = (
     "report.md",
     "report.html",
     "evaluations.csv",
-    "metrics.csv",
     "policy.npz",
     "evaluation.npz",
     "positions/*.npz",
     "evaluations/*.npz",
-    "best_model.zip",
-    "learning_curve.svg",
-    "ratings.svg",
-    "metrics.svg",
     "checkpoints/*.ckpt",
     "pool/*.npz",
     "tensorboard/events.out.tfevents.*",
@@ -54,11 +49,10 @@ WRITTEN = (
 # Settings that may change when a run is resumed.
 _FREE_TO_CHANGE = (
     "steps",
-    "minutes",
     "checkpoint_every",
     "report",
     "self_play.threads",
-    "cluster",
+    "workers",
 )
 
 KEEP = 2  # checkpoints: the latest, and one to fall back on
@@ -82,23 +76,16 @@ def make_folder(folder: Path, config: GameSettings, overwrite: bool) -> None:
     try:
         check_folder(folder)
     except OSError as error:
-        raise RunError(
-            f"{message_of(error)}; a run has a folder in {RUNS}/ of the current folder"
-        ) from None
+        raise RunError(message_of(error)) from None
     if not is_unused(folder, WRITTEN):
         if not overwrite:
             raise RunError(
                 f"{folder} exists: --resume goes on with it, --overwrite replaces it, and "
                 "--set name=NAME makes another"
             )
-        try:
-            is_run = {"name", "game"} <= _settings_in(folder).keys()
-        except (OSError, RunError):
-            is_run = False
-        if not is_run:
-            raise RunError(
-                f"{folder} is not replaced: it has no config.yaml with the settings of a run"
-            )
+        known = (folder / "config.yaml").is_file()
+        if not known or not {"name", "game"} <= _settings_in(folder).keys():
+            raise RunError(f"{folder} is not replaced: it has no config.yaml of a run")
         remove_written(folder, [name for name in WRITTEN if name != "config.yaml"])
     folder.mkdir(parents=True, exist_ok=True)
     _write_settings(folder, config)
@@ -122,12 +109,9 @@ def _settings_in(folder: Path) -> dict[str, Any]:
         known = sorted(str(p.parent) for p in RUNS.glob("*/config.yaml"))
         raise RunError(unknown("run to resume", str(folder), known))
     try:
-        settings = parse_yaml(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise RunError(f"{path} cannot be read: {cut(str(error), 400)}") from None
-    if not isinstance(settings, dict):
-        raise RunError(f"{path} has no settings of a run")
-    return settings
+        return dict(parse_yaml(path.read_text(encoding="utf-8")))
+    except (TypeError, ValueError) as error:
+        raise RunError(f"{path} holds no settings: {cut(str(error), 400)}") from None
 
 
 def _write_settings(folder: Path, config: GameSettings) -> None:
@@ -135,22 +119,16 @@ def _write_settings(folder: Path, config: GameSettings) -> None:
     write_atomically(folder / "config.yaml", text.encode())
 
 
-def _differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+def _differences(before: dict[str, Any], now: dict[str, Any], within: str = "") -> Iterator[str]:
     """Yield a line for each setting that differs and is not free to change."""
-    old, new = dict(_flat(before)), dict(_flat(now))
-    for name in sorted(old.keys() | new.keys()):
-        free = any(name == free or name.startswith(f"{free}.") for free in _FREE_TO_CHANGE)
-        if not free and old.get(name) != new.get(name):
-            yield f"  {name} was {old.get(name)!r} and is {new.get(name)!r}"
-
-
-def _flat(settings: dict[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield nested settings as "ppo.hidden" and their values."""
-    for key, value in settings.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{within}{key}.")
+    for key in sorted(before.keys() | now.keys()):
+        name, old, new = f"{within}{key}", before.get(key), now.get(key)
+        if name in _FREE_TO_CHANGE or old == new:
+            continue
+        if isinstance(old, dict) and isinstance(new, dict):
+            yield from _differences(old, new, f"{name}.")
         else:
-            yield f"{within}{key}", value
+            yield f"  {name} was {old!r} and is {new!r}"
 
 
 # ---- checkpoints ---------------------------------------------------------------------------------
@@ -162,8 +140,7 @@ def save_checkpoint(folder: Path, steps: int, content: dict[str, Any]) -> None:
     th.save(_converted(content, lambda x: hasattr(x, "__array__"), _to_tensor), buffer)
     payload = buffer.getvalue()
     folder.mkdir(parents=True, exist_ok=True)
-    digest = hashlib.sha256(payload).digest()
-    write_atomically(folder / f"{steps:012d}.ckpt", _MAGIC + digest + payload)
+    write_atomically(folder / f"{steps:012d}.ckpt", _MAGIC + _digest(payload) + payload)
     for old in _newest_first(folder)[KEEP:]:
         old.unlink()
 
@@ -189,22 +166,18 @@ def load_newest(folder: Path) -> tuple[dict[str, Any] | None, list[str]]:
 def _load(path: Path) -> dict[str, Any]:
     try:
         data = path.read_bytes()
-    except OSError as error:
-        raise CheckpointError(f"checkpoint {path} cannot be read: {error.strerror}") from None
-    if not data.startswith(_MAGIC):
-        raise CheckpointError(
-            f"{path} is not a checkpoint of this version, or its start is damaged"
-        )
-    if hashlib.sha256(data[_START:]).digest() != data[len(_MAGIC) : _START]:
-        raise CheckpointError(f"checkpoint {path} is damaged or cut off: its digest does not match")
-    try:
-        content = th.load(io.BytesIO(data[_START:]), map_location="cpu", weights_only=True)
-        return dict(content)
+        intact = data.startswith(_MAGIC) and data[len(_MAGIC) : _START] == _digest(data[_START:])
+        if intact:
+            return dict(th.load(io.BytesIO(data[_START:]), "cpu", weights_only=True))
+        why = "it is of another version, cut off or damaged"
     # Whatever it is. Torch's own advice, to load without `weights_only`, would run the file's code.
     except Exception as error:
-        raise CheckpointError(
-            f"{path} holds no checkpoint: torch cannot read it ({type(error).__name__})"
-        ) from None
+        why = type(error).__name__
+    raise CheckpointError(f"checkpoint {path} cannot be read: {why}")
+
+
+def _digest(payload: bytes) -> bytes:
+    return hashlib.sha256(payload).digest()
 
 
 def _newest_first(folder: Path) -> list[Path]:

@@ -1,29 +1,46 @@
 """Train a policy by self-play: `python -m training.ppo CONFIG [--resume | --overwrite]`.
 
-README.md in this folder is the guide, reference.md explains settings, metrics and files.
+The learner is sb3-contrib's MaskablePPO with the network of all trainers. README.md in this folder
+is the guide, reference.md explains settings, metrics and files.
 """
 
 from __future__ import annotations
 
 import contextlib
+import random
 import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import torch as th
+from gymnasium import spaces
 from rich.console import Console
-from stable_baselines3.common.callbacks import BaseCallback
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.callbacks import BaseCallback, CallbackList
+from stable_baselines3.common.type_aliases import Schedule
+from stable_baselines3.common.utils import LinearSchedule
+from torch.nn.functional import log_softmax, softmax
 
-from boardenvs.agents.policy import Policy
+from boardenvs.agents.network import BoardNetwork, draw, flat_planes
 from boardenvs.envs.sb3 import BoardVecEnv
+from boardenvs.envs.sb3_buffer import TurnRolloutBuffer
+from boardenvs.game.contract import Game
 from boardenvs.utils.console import make_console
-from boardenvs.utils.files import write_atomically
 from training.boards import board_groups, board_options, game_metrics
 from training.command import run, training_command
-from training.learner import Callbacks, make_learner
+from training.folder import to_arrays
 from training.run import Run
-from training.run_settings import POOL, PPOConfig
+from training.run_settings import POOL, PPOConfig, find_device, find_precision
+
+if TYPE_CHECKING:
+    from boardenvs.agents.policy import Policy
+
+
+# ---- a run --------------------------------------------------------------------------------------
 
 
 class PPORun(Run):
@@ -42,13 +59,6 @@ class PPORun(Run):
         self.learner = make_learner(config, self.env)
         self.learner.set_logger(self.logger)
 
-    def train(self, resume: bool, console: Console) -> bool:
-        if resume:
-            self.resume(console)
-        if not self.is_finished():
-            self.learner.begin(self.config.steps, self.callbacks)
-        return super().train(False, console)
-
     def close(self) -> None:
         """End the callbacks, and the threads of the boards."""
         if hasattr(self.learner, "callback"):
@@ -59,35 +69,16 @@ class PPORun(Run):
         return super().is_finished() or self.callbacks.stop_requested
 
     def _update(self) -> dict[str, float]:
-        self._draw_opponents()
+        if not hasattr(self.learner, "callback"):
+            self.learner.begin(self.config.steps, self.callbacks)
+        boards = self.env.boards
+        if self._has_pool and len(self.pool):
+            count = sum(group.name == POOL for group in boards.groups)
+            boards.set_opponents(POOL, self.pool.draw(count))
         self.steps += self.env.num_envs * self.learner.n_steps
         self.learner.update(self.config.ppo.entropy_bonus_at(self.steps / self.config.steps))
-        logged = dict(self.logger.name_to_value)
-        self.logger.name_to_value.clear()  # SB3's own names; ours are the same for all trainers
-        self.logger.name_to_excluded.clear()
-        return {
-            **game_metrics(self.env.take_ended()),
-            "train/entropy": -float(logged["train/entropy_loss"]),
-            "train/explained_variance": float(logged["train/explained_variance"]),
-            "train/policy_loss": float(logged["train/policy_gradient_loss"]),
-            "train/value_loss": float(logged["train/value_loss"]),
-            "train/approx_kl": float(logged["train/approx_kl"]),
-            "train/clip_fraction": float(logged["train/clip_fraction"]),
-            "train/learning_rate": float(logged["train/learning_rate"]),
-            "train/entropy_bonus": float(self.learner.ent_coef),
-        }
-
-    def _draw_opponents(self) -> None:
-        """Draw snapshots from the pool for the boards of the next rollout."""
-        boards = self.env.boards
-        count = sum(group.name == POOL for group in boards.groups)
-        if count and len(self.pool):
-            boards.set_opponents(POOL, self.pool.draw(count))
-
-    def conclude(self, console: Console) -> None:
-        self.learner.policy.network.take(self._best)
-        write_atomically(self.folder / "best_model.zip", self.learner.as_file())
-        super().conclude(console)
+        metrics = {name: float(x) for name, x in self.logger.name_to_value.items()}
+        return game_metrics(self.env.take_ended()) | metrics
 
     def _policy(self) -> Policy:
         return self.learner.policy.as_policy(self.game, self.notes())
@@ -95,9 +86,8 @@ class PPORun(Run):
     def _snapshot(self) -> dict[str, Any]:
         return {"learner": self.learner.capture()}
 
-    def _restore(self, snapshot: dict[str, Any]) -> list[str]:
+    def _restore(self, snapshot: dict[str, Any]) -> None:
         self.learner.restore(snapshot["learner"])
-        return []
 
 
 def make_env(config: PPOConfig) -> BoardVecEnv:
@@ -121,7 +111,7 @@ def train(
     """
     with_callbacks = partial(_train, callbacks=callbacks)
     console = console or make_console()
-    return run(with_callbacks, config, console, resume=resume, overwrite=overwrite)
+    return run(with_callbacks, config, console, resume, overwrite)
 
 
 def _train(
@@ -133,6 +123,173 @@ def _train(
 ) -> bool:
     with contextlib.closing(PPORun(config, folder, callbacks)) as ppo:
         return ppo.whole(resume, console)
+
+
+# ---- the learner --------------------------------------------------------------------------------
+
+
+class MaskedPolicy(MaskableActorCriticPolicy):
+    """A `BoardNetwork` as sb3-contrib's policy.
+
+    It is faster than sb3-contrib's own if there are many actions: torch's `exp` and `logsumexp` are
+    slow for logits as low as masked ones, and `multinomial` draws a random number for every action.
+    """
+
+    def __init__(
+        self,
+        observation_space: spaces.Box,
+        action_space: spaces.Discrete,
+        lr_schedule: Schedule,
+        *,
+        hidden: tuple[int, ...],
+        flat: tuple[int, ...] = (),
+        precision: str = "float32",
+        **named: Any,
+    ) -> None:
+        self._network_options = hidden, flat, precision
+        super().__init__(observation_space, action_space, lr_schedule, net_arch=[], **named)
+
+    def _build(self, lr_schedule: Schedule) -> None:
+        shape, actions = self.observation_space.shape, int(self.action_space.n)  # type: ignore[attr-defined]
+        assert shape is not None
+        self.network = BoardNetwork(shape, actions, *self._network_options)
+        self.network.begin_orthogonal()
+        rate = lr_schedule(1.0)
+        self.optimizer = self.optimizer_class(self.parameters(), lr=rate, **self.optimizer_kwargs)  # type: ignore[call-arg]
+
+    def forward(
+        self, obs: th.Tensor, deterministic: bool = False, action_masks: Any = None
+    ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
+        """Return actions (B,), values (B, 1) and the actions' log-probabilities (B,)."""
+        logits, values = self._outputs(obs, action_masks)
+        actions = logits.argmax(dim=1) if deterministic else draw(softmax(logits, dim=1))
+        return actions, values[:, None], _of_actions(log_softmax(logits, dim=1), actions)
+
+    def evaluate_actions(
+        self, obs: th.Tensor, actions: th.Tensor, action_masks: Any = None
+    ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
+        """Return values (B, 1), the actions' log-probabilities (B,) and entropies (B,)."""
+        logits, values = self._outputs(obs, action_masks)
+        log_probabilities = log_softmax(logits, dim=1)
+        entropy = -(softmax(logits, dim=1) * log_probabilities).sum(dim=1)
+        return values[:, None], _of_actions(log_probabilities, actions), entropy
+
+    def predict_values(self, obs: Any) -> th.Tensor:
+        return self.network.values(self.network.features(obs))[:, None]
+
+    def _predict(
+        self, observation: Any, deterministic: bool = False, action_masks: Any = None
+    ) -> th.Tensor:
+        actions: th.Tensor = self(observation, deterministic, action_masks)[0]
+        return actions
+
+    def _outputs(self, obs: th.Tensor, masks: Any) -> tuple[th.Tensor, th.Tensor]:
+        """Return the masked logits (B, A) and the values (B,)."""
+        if masks is None:
+            legal = th.ones((), dtype=th.bool, device=self.device)
+        else:
+            legal = th.as_tensor(masks, dtype=th.bool, device=self.device).reshape(len(obs), -1)
+        logits, values = self.network(obs, legal)
+        return logits, values
+
+    def as_policy(self, game: Game, notes: dict[str, Any] | None = None) -> Policy:
+        """Return a copy without torch; `boardenvs.agents.policy_from_sb3` calls this."""
+        return self.network.as_policy(game, notes)
+
+
+def _of_actions(values: th.Tensor, actions: th.Tensor) -> th.Tensor:
+    return values.gather(1, actions.view(-1, 1).long()).squeeze(1)
+
+
+class Callbacks(CallbackList):
+    """SB3's callbacks; one that returns False ends the run after the update, not within it."""
+
+    stop_requested = False
+
+    def _on_step(self) -> bool:
+        self.stop_requested |= not super()._on_step()
+        return True
+
+
+class PPOLearner(MaskablePPO):
+    """MaskablePPO that learns update by update, so that a checkpoint fits between two updates."""
+
+    policy: MaskedPolicy
+    env: BoardVecEnv
+    callback: BaseCallback
+
+    def begin(self, total: int, callback: BaseCallback) -> None:
+        """Begin a training of `total` steps, or go on with one."""
+        done = self.num_timesteps
+        _, self.callback = self._setup_learn(total - done, callback, reset_num_timesteps=not done)
+        self.callback.on_training_start(locals(), globals())
+
+    def update(self, entropy_bonus: float) -> None:
+        """Play on all boards and learn from that; SB3's metrics are in the logger then."""
+        self.ent_coef = entropy_bonus
+        self.collect_rollouts(self.env, self.callback, self.rollout_buffer, self.n_steps)
+        self._update_current_progress_remaining(self.num_timesteps, self._total_timesteps)
+        self.train()
+
+    def capture(self) -> dict[str, Any]:
+        """Return everything that the rest of a training depends on, between two updates."""
+        return {
+            "policy": self.policy.state_dict(),
+            "optimizer": self.policy.optimizer.state_dict(),
+            "steps": self.num_timesteps,
+            "updates": self._n_updates,
+            "episode_starts": self._last_episode_starts,
+            "env": self.env.snapshot(),
+            "torch_rng": th.get_rng_state(),
+            "cuda_rng": th.cuda.get_rng_state_all() if th.cuda.is_available() else [],
+            "numpy_rng": np.random.get_state(),  # noqa: NPY002 - SB3 shuffles with it
+            "python_rng": random.getstate(),
+        }
+
+    def restore(self, captured: dict[str, Any]) -> None:
+        """Go on from a `capture` of a learner with the same settings, its arrays as tensors."""
+        self.policy.load_state_dict(captured["policy"])
+        self.policy.optimizer.load_state_dict(captured["optimizer"])
+        self.num_timesteps = captured["steps"]
+        self._n_updates = captured["updates"]
+        self._last_episode_starts = to_arrays(captured["episode_starts"])
+        self._last_obs = self.env.restore(to_arrays(captured["env"]))
+        th.set_rng_state(captured["torch_rng"])
+        if captured["cuda_rng"] and th.cuda.is_available():
+            th.cuda.set_rng_state_all(captured["cuda_rng"])
+        np.random.set_state(to_arrays(captured["numpy_rng"]))  # noqa: NPY002
+        random.setstate(captured["python_rng"])
+
+
+def make_learner(config: PPOConfig, env: BoardVecEnv) -> PPOLearner:
+    """Return a learner at the start of a run; seeds all global random generators."""
+    ppo = config.ppo
+    learner = PPOLearner(
+        MaskedPolicy,
+        env,
+        n_steps=ppo.steps_per_update,
+        batch_size=ppo.batch_size,
+        n_epochs=ppo.EPOCHS,
+        learning_rate=LinearSchedule(ppo.learning_rate, ppo.final_learning_rate, 1.0),
+        gamma=1.0,  # the buffer knows after which steps the other side moves
+        gae_lambda=ppo.gae_lambda,
+        rollout_buffer_class=TurnRolloutBuffer,
+        rollout_buffer_kwargs={"env": env},
+        clip_range=ppo.CLIP_RANGE,
+        ent_coef=ppo.entropy_bonus,
+        vf_coef=ppo.VALUE_WEIGHT,
+        max_grad_norm=ppo.MAX_GRADIENT,
+        policy_kwargs={
+            "hidden": ppo.hidden,
+            "flat": flat_planes(env.game),
+            "precision": find_precision(),
+        },
+        seed=config.seed,
+        device=find_device(config.device),
+    )
+    if (start := config.start_policy(ppo.hidden)) is not None:
+        learner.policy.network.take(start)
+    return learner
 
 
 main = partial(training_command, "training.ppo", PPOConfig, _train)  # takes the arguments

@@ -7,18 +7,17 @@ import io
 import signal
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
-from boardenvs.agents.policy import Policy
 from boardenvs.game.state import FloatArray
 from boardenvs.utils.ending import ENDING, handling
 from boardenvs.utils.files import write_atomically
@@ -26,6 +25,7 @@ from training.folder import load_newest, save_checkpoint, to_arrays
 from training.run_settings import POOL_SIZE, RunSettings
 
 if TYPE_CHECKING:
+    from boardenvs.agents.policy import Policy
     from boardenvs.agents.pool import OpponentPool
     from training.evaluation import SuiteResult
 
@@ -39,22 +39,18 @@ class Run(ABC):
     A subclass defines an update, the policy learnt so far, and what a checkpoint must hold.
     """
 
-    keeps_pool: ClassVar[bool] = True  # False if earlier policies are kept elsewhere
-
     def __init__(self, config: RunSettings, folder: Path) -> None:
         self.config = config
         self.folder = folder
         self.game = config.make_game()
         self.steps = 0
         self.results: list[SuiteResult] = []
-        self.metrics: list[dict[str, float]] = []  # of each update
         self.logger = Logger(str(folder), [])
-        self.seconds_elsewhere = 0.0  # CPU time of other processes
         self._before: FloatArray = np.zeros(2)  # wall and CPU seconds of earlier parts of the run
         self._began = _clocks()
         self._saved = 0  # steps of the last checkpoint
         self._best: Policy
-        self._display: Display
+        self._bar: Progress
 
     # ---- what a trainer defines ------------------------------------------------------------------
 
@@ -71,44 +67,39 @@ class Run(ABC):
         """Return everything else that the rest of the run depends on."""
 
     @abstractmethod
-    def _restore(self, snapshot: dict[str, Any]) -> list[str]:
-        """Go on from a `_snapshot`, whose arrays are tensors now; returns warnings."""
+    def _restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on from a `_snapshot`, whose arrays are tensors now."""
 
     def is_finished(self) -> bool:
-        """Whether the steps or the minutes of the run are used up."""
-        limit = self.config.minutes
-        return self.steps >= self.config.steps or (limit is not None and self.minutes >= limit)
+        """Whether the steps of the run are used up."""
+        return self.steps >= self.config.steps
 
     # ---- the run ---------------------------------------------------------------------------------
 
     def whole(self, resume: bool, console: Console) -> bool:
         """Train, judge the best policy and write the report; False if interrupted."""
-        if not self.train(resume, console):
-            return False
-        self.conclude(console)
-        return True
+        finished = self.train(resume, console)
+        if finished:
+            from boardenvs.agents.policy_file import save_policy
+            from training.report import write_report
+
+            save_policy(self._best, self.folder / "policy.npz")
+            write_report(self, console)
+        return finished
 
     def train(self, resume: bool, console: Console) -> bool:
         """Train to the end, from the newest checkpoint if resumed; False if interrupted."""
-        with stop_requests() as stop_requested:
-            if resume:
-                self.resume(console)
-            self._began = _clocks()
-            self.logger.output_formats = [TensorBoardOutputFormat(str(self.folder / "tensorboard"))]
-            with Display(console, self.config, self.steps) as self._display:
-                while not (self.is_finished() or stop_requested()):
-                    self._step()
-                if self._saved < self.steps:
-                    self.save()
+        if resume:
+            self.resume(console)
+        self._began = _clocks()
+        self.logger.output_formats = [TensorBoardOutputFormat(str(self.folder / "tensorboard"))]
+        with stop_requests() as stop_requested, Progress(console=console) as self._bar:
+            self._bar.add_task(self.config.name, total=self.config.steps, completed=self.steps)
+            while not (self.is_finished() or stop_requested()):
+                self._step()
+            if self._saved < self.steps:
+                self.save()
             return not stop_requested()
-
-    def conclude(self, console: Console) -> None:
-        """Judge the best policy, and write the report."""
-        from boardenvs.agents.policy_file import save_policy
-        from training.report import write_report
-
-        save_policy(self._best, self.folder / "policy.npz")
-        write_report(self, console)
 
     def _step(self) -> None:
         """Update, and do what is due then."""
@@ -118,8 +109,8 @@ class Run(ABC):
         metrics = self._update()
         speed = (self.steps - before) / (time.monotonic() - began)
         metrics = {"speed/steps_per_second": speed, **metrics}
-        self.metrics.append({"steps": self.steps, **metrics})
-        self._display.update(self.steps, metrics)
+        text = f"{config.name}: {self.steps:,} steps, {speed:,.0f} steps/s"
+        self._bar.update(self._bar.task_ids[0], completed=self.steps, description=text)
         is_last = self.is_finished()
         if is_last or not self.results or is_due(before, self.steps, config.evaluation.every):
             metrics = metrics | self._evaluate()
@@ -139,10 +130,16 @@ class Run(ABC):
         seed = SUITE_SEED + self.config.seed
         result = evaluate(self.config, policy, seed, self.steps, self.minutes)
         self.results.append(result)
-        self._display.evaluated(result, self.best is result)
-        rows = [{"steps": r.steps, "minutes": r.minutes, **r.metrics} for r in self.results]
-        write_csv(self.folder / "evaluations.csv", rows)
-        if self.best is result:
+        best = "   best so far" if self.best is result else ""
+        line = f"{result.steps:>11,} steps {result.minutes:6.2f} min   {result}{best}"
+        self._bar.console.print(line, highlight=False, markup=False, soft_wrap=True)
+        text = io.StringIO()
+        writer = csv.DictWriter(text, ["steps", "minutes", *result.metrics])
+        writer.writeheader()
+        for r in self.results:
+            writer.writerow({"steps": r.steps, "minutes": r.minutes, **r.metrics})
+        write_atomically(self.folder / "evaluations.csv", text.getvalue().encode())
+        if best:
             self._best = policy
             save_policy(policy, self.folder / "policy.npz")
         return result.metrics
@@ -161,7 +158,7 @@ class Run(ABC):
 
     @property
     def _has_pool(self) -> bool:
-        return self.keeps_pool and bool(self.config.self_play.pool.share)
+        return bool(self.config.self_play.pool.share)
 
     def _add_to_pool(self) -> None:
         if self._has_pool:
@@ -178,7 +175,6 @@ class Run(ABC):
         content = {
             "steps": self.steps,
             "seconds": self._seconds(),
-            "metrics": self.metrics,
             "results": [r.model_dump() for r in self.results],
             "best": self._best.layers,
             "pool": self.pool.snapshot() if self._has_pool else None,
@@ -189,26 +185,24 @@ class Run(ABC):
 
     def resume(self, console: Console) -> None:
         """Go on from the newest checkpoint; CheckpointError if there are only damaged ones."""
+        from boardenvs.agents.policy import Policy
+        from training.evaluation import SuiteResult
+
         saved, warnings = load_newest(self.folder / "checkpoints")
         if saved is None:
             warnings.append(f"{self.folder} has no checkpoint yet: the run begins again")
         else:
-            warnings += self._load(saved)
+            self.steps = self._saved = saved["steps"]
+            self._before = to_arrays(saved["seconds"])
+            self.results = [SuiteResult.model_validate(r) for r in saved["results"]]
+            *hidden, policy, value = to_arrays(saved["best"])
+            notes = self.notes() | {"steps": self.best.steps}
+            self._best = Policy(self.game, tuple(hidden), policy, value, notes)
+            if self._has_pool:
+                warnings += self.pool.restore(saved["pool"])
+            self._restore(saved)
         for warning in warnings:
             console.print(f"warning: {warning}", markup=False, soft_wrap=True)
-
-    def _load(self, saved: dict[str, Any]) -> list[str]:
-        from training.evaluation import SuiteResult
-
-        self.steps = self._saved = saved["steps"]
-        self._before = to_arrays(saved["seconds"])
-        self.metrics = saved["metrics"]
-        self.results = [SuiteResult.model_validate(r) for r in saved["results"]]
-        *hidden, policy, value = to_arrays(saved["best"])
-        notes = self.notes() | {"steps": self.best.steps}
-        self._best = Policy(self.game, tuple(hidden), policy, value, notes)
-        problems = self.pool.restore(saved["pool"]) if self._has_pool else []
-        return problems + self._restore(saved)
 
     @property
     def minutes(self) -> float:
@@ -221,7 +215,7 @@ class Run(ABC):
         return float(self._seconds()[1] / 60)
 
     def _seconds(self) -> FloatArray:
-        found: FloatArray = self._before + _clocks() - self._began + (0, self.seconds_elsewhere)
+        found: FloatArray = self._before + _clocks() - self._began
         return found
 
 
@@ -235,15 +229,6 @@ def is_due(before: int, now: int, every: int) -> bool:
     return now // every > before // every
 
 
-def write_csv(path: Path, rows: Sequence[Mapping[str, float]]) -> None:
-    """Write rows with the same names as a table, with the names of the first row as its heading."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]))
-    writer.writeheader()
-    writer.writerows(rows)
-    write_atomically(path, text.getvalue().encode())
-
-
 @contextmanager
 def stop_requests() -> Iterator[Callable[[], bool]]:
     """Turn Ctrl-C, SIGTERM and SIGHUP into requests: the update in progress is finished and saved.
@@ -253,34 +238,3 @@ def stop_requests() -> Iterator[Callable[[], bool]]:
     received: list[int] = []
     with handling((signal.SIGINT, *ENDING), received.append):
         yield lambda: bool(received)
-
-
-class Display:
-    """A progress bar in a terminal, and a line for each evaluation everywhere."""
-
-    def __init__(self, console: Console, config: RunSettings, done: int) -> None:
-        self._name = config.name
-        self._bar = Progress(console=console)
-        self._task = self._bar.add_task(config.name, total=config.steps, completed=done)
-
-    def __enter__(self) -> Display:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bar.stop()
-
-    def update(self, steps: int, metrics: Mapping[str, float]) -> None:
-        """Show the metrics of an update."""
-        speed, entropy = metrics["speed/steps_per_second"], metrics["train/entropy"]
-        text = f"{self._name}: {steps:,} steps, {speed:,.0f} steps/s, entropy {entropy:.2f}"
-        self._bar.update(self._task, completed=steps, description=text)
-
-    def evaluated(self, result: SuiteResult, is_best: bool) -> None:
-        """Print an evaluation."""
-        best = "   best so far" if is_best else ""
-        self.say(f"{result.steps:>11,} steps {result.minutes:6.2f} min   {result}{best}")
-
-    def say(self, text: str) -> None:
-        """Print a line above the progress bar."""
-        self._bar.console.print(text, highlight=False, markup=False, soft_wrap=True)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import torch as th
@@ -14,7 +13,6 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    field_validator,
     model_validator,
 )
 
@@ -45,6 +43,7 @@ NotNegative = Annotated[float, Field(ge=0)]
 Above0 = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Part = Annotated[float, Field(gt=0, le=1)]
+Device = Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")]
 
 # Values of `start`, beside a file.
 SCRATCH, TRAINED = "scratch", "trained"
@@ -124,13 +123,6 @@ class SuiteSettings(Section):
     pairs: Positive = 200
     opening_plies: PlyRange | None = None  # None: the game's own
 
-    @field_validator("opponents")
-    @classmethod
-    def _distinct(cls, opponents: tuple[str, ...]) -> tuple[str, ...]:
-        if len(set(opponents)) < len(opponents):
-            raise ValueError("an opponent is named twice")
-        return opponents
-
 
 class EvaluationSettings(SuiteSettings):
     pairs: Positive = 100
@@ -140,12 +132,8 @@ class EvaluationSettings(SuiteSettings):
 class GameSettings(Section):
     """The settings that every run has: its name, its game and its seed."""
 
-    # The packages on which the weights depend; the report names their versions.
-    packages: ClassVar[tuple[str, ...]] = ("boardenvs", "numpy", "torch")
-
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     game: str
-    rules: dict[str, Any] = {}
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
 
     @model_validator(mode="after")
@@ -153,13 +141,12 @@ class GameSettings(Section):
         try:
             self.make_game()
         except (TypeError, ValueError) as error:  # pydantic reports ValueErrors only
-            rules = f" and rules are {self.rules}" if self.rules else ""
-            raise ValueError(f"game is {self.game!r}{rules}: {error}") from None
+            raise ValueError(f"game is {self.game!r}: {error}") from None
         return self
 
     def make_game(self) -> games.Game:
-        """Return the game, with its parameters from `game` and `rules`."""
-        return games.make(self.game, **self.rules)
+        """Return the game."""
+        return games.make(self.game)
 
     def check_opponents(self, where: str, specs: tuple[str, ...] | dict[str, Any]) -> None:
         """ValueError if one of these players does not exist or cannot play the game."""
@@ -174,18 +161,12 @@ class RunSettings(GameSettings):
     """The settings of every training of a policy."""
 
     steps: Positive
-    minutes: Above0 | None = None
     checkpoint_every: Positive = 500_000
-    device: Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")] = "cpu"
+    device: Device = "cpu"
     start: str = SCRATCH
     self_play: SelfPlaySettings = SelfPlaySettings()
     evaluation: EvaluationSettings = EvaluationSettings()
     report: SuiteSettings = SuiteSettings()
-
-    @property
-    @abstractmethod
-    def hidden(self) -> tuple[int, ...]:
-        """The widths of the layers that policy and value share."""
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -200,10 +181,9 @@ class RunSettings(GameSettings):
                     "on opponents that the policy was not trained against"
                 )
         self.self_play.groups()
-        self.start_policy()
         return self
 
-    def start_policy(self) -> Policy | None:
+    def start_policy(self, hidden: tuple[int, ...]) -> Policy | None:
         """Return the policy whose weights the network starts with; None for random weights.
 
         ValueError if there is no such policy, or its layers have other widths.
@@ -217,10 +197,10 @@ class RunSettings(GameSettings):
         policy = trained_policy(game) if self.start == TRAINED else load_policy(self.start)
         policy.check_game(game)
         widths = tuple(len(biases) for _, biases in policy.hidden)
-        if policy.activation != "relu" or widths != self.hidden:
+        if policy.activation != "relu" or widths != hidden:
             raise ValueError(
                 f"start is {self.start!r}, with layers of {widths} and {policy.activation}: hidden "
-                f"is {self.hidden}, and the network has relu"
+                f"is {hidden}, and the network has relu"
             )
         return policy
 
@@ -233,7 +213,7 @@ class PPOSettings(Section):
     final_learning_rate: Above0 = 1e-3
     gae_lambda: Share = 0.95
     entropy_bonus: NotNegative = 0.01
-    final_entropy_bonus: NotNegative | None = None
+    final_entropy_bonus: NotNegative | None = None  # None: as at the start
 
     # The same for all configurations: passes over each rollout, PPO's clip range, the weight of the
     # value loss, and the largest norm of a gradient.
@@ -248,20 +228,10 @@ class PPOSettings(Section):
         return between(self.entropy_bonus, self.entropy_bonus if last is None else last, done)
 
 
-class PPORunSettings(RunSettings):
-    """The settings of every training by PPO."""
-
-    ppo: PPOSettings = PPOSettings()
-
-    @property
-    def hidden(self) -> tuple[int, ...]:
-        return self.ppo.hidden
-
-
-class PPOConfig(PPORunSettings):
+class PPOConfig(RunSettings):
     """All settings of `training.ppo`."""
 
-    packages: ClassVar = (*PPORunSettings.packages, "stable-baselines3", "sb3-contrib")
+    ppo: PPOSettings = PPOSettings()
 
     @model_validator(mode="after")
     def _divisible(self) -> Self:
@@ -271,6 +241,7 @@ class PPOConfig(PPORunSettings):
                 f"ppo.batch_size is {self.ppo.batch_size}: it must divide self_play.boards * "
                 f"ppo.steps_per_update = {rollout}, the steps of an update"
             )
+        self.start_policy(self.ppo.hidden)
         return self
 
 
@@ -293,8 +264,6 @@ def find_device(name: str) -> th.device:
     device = th.device(name)
     if device.type == "cuda" and (device.index or 0) >= gpus:
         raise ConfigError(f"device is {name!r}: torch has {gpus} GPUs here, auto takes what it has")
-    if device.type == "mps" and not th.backends.mps.is_available():
-        raise ConfigError(f"device is {name!r}: torch has none here, auto takes what it has")
     return device
 
 

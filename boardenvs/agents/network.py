@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch as th
 
-from boardenvs.agents.export import layer_of
-from boardenvs.agents.policy import Policy
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Array
+
+if TYPE_CHECKING:
+    from boardenvs.agents.policy import Policy
 
 # The input of a flat plane, relative to one square of another plane.
 FLAT_WEIGHT = 4.0
@@ -132,6 +133,9 @@ class BoardNetwork(th.nn.Module):
 
     def as_policy(self, game: Game, notes: Mapping[str, Any] | None = None) -> Policy:
         """Return a copy that plays without torch."""
+        from boardenvs.agents.export import layer_of
+        from boardenvs.agents.policy import Policy
+
         (weights, biases), *rest = map(layer_of, self._linear())
         by_plane = np.empty_like(weights)
         by_plane[self.inputs.by_square] = weights

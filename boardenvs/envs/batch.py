@@ -18,7 +18,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from boardenvs.agents import Agent, agent_for
-from boardenvs.envs.core import OnIllegal, check_seed
+from boardenvs.envs.core import OnIllegal
 from boardenvs.envs.groups import BoardGroup, EndedGames, GroupInPlay, Opponent, check_actions
 from boardenvs.envs.symmetry import BoardSymmetries
 from boardenvs.game.contract import Game
@@ -34,7 +34,7 @@ from boardenvs.game.state import (
     Transition,
     take,
 )
-from boardenvs.utils.checks import is_whole, quote
+from boardenvs.utils.checks import check_seed, is_whole, quote
 
 __all__ = [
     "SAME_SIDE",

@@ -17,7 +17,7 @@ from boardenvs.game.errors import PositionError
 from boardenvs.game.position import Position
 from boardenvs.game.rules import ILLEGAL_ACTION_REWARD, WIN, goal_to_reward
 from boardenvs.game.state import Int8Array
-from boardenvs.utils.checks import check_name, quote, unknown
+from boardenvs.utils.checks import check_name, check_seed, quote, unknown
 
 Reward: TypeAlias = Literal["goal", "zero_sum"]
 OnIllegal: TypeAlias = Literal["raise", "forfeit"]
@@ -254,16 +254,6 @@ _AFTER_RESET = frozenset(
         "_position",
     )
 )
-
-
-def check_seed(seed: object) -> None:
-    """TypeError or ValueError for what is neither None nor a whole number, 0 or more."""
-    if seed is None:
-        return
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
-        raise TypeError(f"seed is {quote(seed)}: it must be a whole number, 0 or more, or None")
-    if seed < 0:
-        raise ValueError(f"seed is {quote(seed)}: it must be 0 or more")
 
 
 def observation_and_mask(game: Game) -> spaces.Dict:

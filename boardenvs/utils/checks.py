@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import numbers
 import re
 import reprlib
 from collections.abc import Iterable
@@ -82,3 +83,13 @@ def check_name(kind: str, value: object, known: Iterable[str]) -> None:
     names = list(known)
     if value not in names:
         raise ValueError(unknown(kind, value, names))
+
+
+def check_seed(seed: object) -> None:
+    """TypeError or ValueError for what is neither None nor a whole number, 0 or more."""
+    if seed is None:
+        return
+    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral):
+        raise TypeError(f"seed is {quote(seed)}: it must be a whole number, 0 or more, or None")
+    if seed < 0:
+        raise ValueError(f"seed is {quote(seed)}: it must be 0 or more")

@@ -7,7 +7,6 @@ simulations, and learns the search's improved policy and the results of the game
 from __future__ import annotations
 
 import sys
-import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,7 +38,7 @@ class GumbelRun(Run):
         th.manual_seed(config.seed)
         self._rng = np.random.default_rng([config.seed, 2])
         network = new_network(self.game, settings.hidden, find_precision())
-        if (start := config.start_policy()) is not None:
+        if (start := config.start_policy(settings.hidden)) is not None:
             network.take(start)
         self.learner = NetworkLearner(self.game, network.to(find_device(config.device)), settings)
         self._replay = ReplayBuffer(self.game, settings.replay, settings.search_value)
@@ -47,46 +46,35 @@ class GumbelRun(Run):
         self._to_learn = 0.0  # positions to learn from, of those played
 
     def _update(self) -> dict[str, float]:
-        began, settings, before = time.monotonic(), self.config.learning, self._replay.added
+        settings, before = self.config.learning, self._replay.added
         evaluator = NetworkEvaluator(self.learner.player)
         self._play.play(evaluator, settings.PLIES_PER_UPDATE, self._replay)
         played = self._replay.added - before
         self.steps += played
-        playing = time.monotonic() - began
         self._to_learn += played * settings.reuse
-        learnt = self._learn()
-        share = playing / (time.monotonic() - began)
-        ended = self._play.boards.take_ended()
-        return {"speed/playing": share, **game_metrics(ended), **learnt}
+        return game_metrics(self._play.boards.take_ended()) | self._learn()
 
     def _learn(self) -> dict[str, float]:
         """Take the gradient steps that are due; metrics are nan if there were none."""
         settings = self.config.learning
-        rate = between(settings.learning_rate, settings.final_learning_rate, self._done())
-        losses, values = [th.full((3,), th.nan)], [np.float32(np.nan)]
+        rate = between(
+            settings.learning_rate, settings.final_learning_rate, self.steps / self.config.steps
+        )
+        losses = [th.full((3,), th.nan)]
         if self._replay.ready < settings.batch_size:
             self._to_learn = 0.0
         while self._to_learn >= settings.batch_size:
             self._to_learn -= settings.batch_size
             batch = self._replay.sample(settings.batch_size, self._rng)
             losses.append(self.learner.learn(batch, rate))
-            values.append(batch.value.var())
         policy_loss, value_loss, entropy = th.stack(losses[1:] or losses).mean(dim=0).tolist()
-        variance = float(np.mean(values[1:] or values))
         return {
             "train/entropy": entropy,
-            "train/explained_variance": 1 - value_loss / max(variance, 1e-9),
             "train/policy_loss": policy_loss,
             "train/value_loss": value_loss,
             "train/learning_rate": rate,
             "train/gradient_steps": float(len(losses) - 1),
         }
-
-    def _done(self) -> float:
-        """The share of the run that is done, 0 to 1, by steps or by minutes."""
-        limit = self.config.minutes
-        by_time = 0.0 if limit is None else self.minutes / limit
-        return max(self.steps / self.config.steps, by_time)
 
     def _policy(self) -> Policy:
         return self.learner.player.as_policy(self.game, self.notes())
@@ -100,13 +88,12 @@ class GumbelRun(Run):
             "games": self._play.snapshot(),
         }
 
-    def _restore(self, snapshot: dict[str, Any]) -> list[str]:
+    def _restore(self, snapshot: dict[str, Any]) -> None:
         self.learner.restore(snapshot["learner"])
         self._replay.restore(to_arrays(snapshot["replay"]))
         self._play.restore(to_arrays(snapshot["games"]))
         self._rng.bit_generator.state = snapshot["rng"]
         self._to_learn = snapshot["to_learn"]
-        return []
 
 
 def train(config: GumbelConfig, folder: Path, resume: bool, console: Console) -> bool:

@@ -12,6 +12,7 @@ from boardenvs.search.gumbel import GumbelSettings
 from training.run_settings import (
     TRAINED,
     Above0,
+    Device,
     Part,
     Positive,
     RunSettings,
@@ -54,13 +55,9 @@ class LearningSettings(Section):
 class GumbelConfig(RunSettings):
     """All settings of a run."""
 
-    device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] = "auto"
+    device: Device = "auto"
     search: SearchSettings = SearchSettings()
     learning: LearningSettings = LearningSettings()
-
-    @property
-    def hidden(self) -> tuple[int, ...]:
-        return self.learning.hidden
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -72,6 +69,7 @@ class GumbelConfig(RunSettings):
                 f"learning.replay is {self.learning.replay}: it must be {least} or more, a batch "
                 "and 64 positions of each board"
             )
+        self.start_policy(self.learning.hidden)
         self.judging_evaluation()
         return self
 

@@ -22,21 +22,15 @@ from rich.progress import Progress
 from boardenvs.agents import make_agent
 from boardenvs.arena.executor import Executor, WorkerError
 from boardenvs.report import Document, ReportTable
-from boardenvs.search.evaluation_file import (
-    EvaluationFileError,
-    load_evaluation,
-    save_evaluation,
-)
-from boardenvs.utils.checks import quote
+from boardenvs.search.evaluation_file import EvaluationFileError, save_evaluation
 from boardenvs.utils.files import write_atomically
 from training.command import training_command
-from training.evaluation import Score, play_suite
+from training.evaluation import play_suite
 from training.folder import RunError
 from training.ntuple import run
 from training.ntuple.ntuple_settings import NTupleConfig
 from training.ntuple.play import PositionsFileError
 from training.run import REPORT_SEED, stop_requests
-from training.run_settings import ConfigError
 
 _DEPTH = 4  # plies that the evaluation's player searches in the report
 
@@ -45,21 +39,10 @@ class StopLearning(Exception):  # noqa: N818 - no error, as StopIteration
     """The run was asked to stop."""
 
 
-def train(
-    config: NTupleConfig,
-    folder: Path,
-    resume: bool,
-    console: Console,
-    workers: str | None = None,
-) -> bool:
-    """Learn, judge the evaluation and write the report; False if interrupted.
-
-    `workers` is the number of processes that play.
-    """
-    if workers is not None and not (workers.isdecimal() and int(workers)):
-        raise ConfigError(f"--workers is {quote(workers)}: it must be a whole number, 1 or more")
+def train(config: NTupleConfig, folder: Path, resume: bool, console: Console) -> bool:
+    """Learn, judge the evaluation and write the report; False if interrupted."""
     try:
-        with Executor(int(workers or 0)) as executor, _display(console) as show:
+        with Executor(config.workers) as executor, _display(console) as show:
             evaluation = run.NTupleRun(config, folder, show, executor).learn()
     except StopLearning:
         return False
@@ -72,8 +55,22 @@ def train(
     save_evaluation(evaluation, file)
     player = make_agent(f"alphabeta:depth={_DEPTH},evaluation={file}")
     scores = play_suite(config.make_game(), player, config.report, REPORT_SEED + config.seed)
-    _write_results(config, folder, minutes, scores)
-    console.print((folder / "report.md").read_text(encoding="utf-8"), markup=False, soft_wrap=True)
+    report = Document(f"{config.name}: an evaluation of {config.game}")
+    report.text(
+        f"{minutes:.1f} CPU minutes in this part of the run, seed {config.seed}. "
+        f"`alphabeta:depth={_DEPTH},evaluation={config.name}`, {2 * config.report.pairs} games "
+        "against each player, with 95 % intervals:"
+    )
+    report.table(ReportTable([{"opponent": f"`{k}`", "score": str(s)} for k, s in scores.items()]))
+    report.write(folder)
+    result = {
+        "cpu_minutes": round(minutes, 2),
+        "scores": {name: score.model_dump() for name, score in scores.items()},
+        "notes": dict(evaluation.notes),
+    }
+    # The last file: if it is there, all others are.
+    write_atomically(folder / "result.json", json.dumps(result, indent=1).encode())
+    console.print(report.markdown(), markup=False, soft_wrap=True)
     return True
 
 
@@ -91,37 +88,7 @@ def _display(console: Console) -> Iterator[run.Progress]:
         yield show
 
 
-def _write_results(
-    config: NTupleConfig, folder: Path, minutes: float, scores: dict[str, Score]
-) -> None:
-    """Write how well the evaluation plays, and how well each generation predicts results."""
-    report = Document(f"{config.name}: an evaluation of {config.game}")
-    report.text(f"{minutes:.1f} CPU minutes in this part of the run, seed {config.seed}.")
-    report.text(
-        f"`alphabeta:depth={_DEPTH},evaluation={config.name}`, {2 * config.report.pairs} games "
-        "against each player, with 95 % intervals:"
-    )
-    report.table(ReportTable([{"opponent": f"`{k}`", "score": str(s)} for k, s in scores.items()]))
-    report.write(folder)
-    result = {
-        "name": config.name,
-        "game": config.game,
-        "cpu_minutes": round(minutes, 2),
-        "scores": {name: score.model_dump() for name, score in scores.items()},
-        "generations": [
-            dict(load_evaluation(folder / "evaluations" / f"{k}.npz").notes)
-            for k in range(len(config.generations))
-        ],
-    }
-    # The last file: if it is there, all others are.
-    write_atomically(folder / "result.json", json.dumps(result, indent=1).encode())
-
-
-_OPTIONS = {"workers": "number of processes that play"}
-
-main = partial(
-    training_command, "training.ntuple", NTupleConfig, train, options=_OPTIONS
-)  # takes the arguments
+main = partial(training_command, "training.ntuple", NTupleConfig, train)  # takes the arguments
 
 
 if __name__ == "__main__":

@@ -32,7 +32,6 @@ class Fit(NamedTuple):
     weights: FloatArray  # (stages, size), in units of the results
     error: FloatArray  # (stages,): root mean squared error of the positions held back
     deviation: FloatArray  # (stages,): the standard deviation of their results
-    held_back: IntArray  # (stages,): how many they are
 
 
 def stages_of(board: Board, count: int, fewest: int, most: int) -> IntArray:
@@ -54,28 +53,21 @@ class Regression:
         self,
         positions: Positions,
         progress: Callable[[int], None] = lambda stage: None,
-        begun: FloatArray | None = None,
-        share: float = 1.0,
     ) -> Fit:
-        """Fit the weights, or add a share of the correction that weights `begun` need.
-
-        `progress` is called with the number of stages that are done.
-        """
+        """Fit the weights; `progress` is called with the number of stages that are done."""
         count = int(self.stages.max()) + 1
-        weights = np.zeros((count, self.terms.size)) if begun is None else begun.copy()
-        found = Fit(weights, np.zeros(count), np.zeros(count), np.zeros(count, np.int64))
+        found = Fit(np.zeros((count, self.terms.size)), np.zeros(count), np.zeros(count))
         held_back = positions.game % _HELD_BACK == 0
         stage = self.stages[self.terms.game.piece_counts(positions.as_state(self.terms.game))]
         results = positions.result.astype(np.float64)
-        for k, its in enumerate(weights):
+        for k, weights in enumerate(found.weights):
             near = np.flatnonzero((abs(stage - k) <= 1) & ~held_back)
             counted = np.where(stage[near] == k, 1.0, self.settings.neighbours)
             sums = _sums(self.terms, positions.take(near))
-            its += share * _solve(sums, results[near] - sums @ its, counted, self.settings)
+            weights[:] = _solve(sums, results[near], counted, self.settings)
             test = np.flatnonzero((stage == k) & held_back)
-            found.held_back[k] = len(test)
             if len(test):
-                predicted = _sums(self.terms, positions.take(test)) @ its
+                predicted = _sums(self.terms, positions.take(test)) @ weights
                 found.error[k] = np.sqrt(np.mean((predicted - results[test]) ** 2))
                 found.deviation[k] = results[test].std()
             progress(k + 1)
@@ -96,14 +88,14 @@ def _sums(terms: Terms, positions: Positions) -> csr_array:
 
 
 def _solve(
-    sums: csr_array, left: FloatArray, counted: FloatArray, settings: FitSettings
+    sums: csr_array, results: FloatArray, counted: FloatArray, settings: FitSettings
 ) -> FloatArray:
-    """Return the weights whose sums are nearest to `left`, (N,), by preconditioned conjugate
+    """Return the weights whose sums are nearest to `results`, (N,), by preconditioned conjugate
     gradients; `counted`, (N,), is the weight of each position.
     """
     weights, columns = np.zeros(sums.shape[1]), sums.T
     diagonal = sums.power(2).T @ counted + settings.prior
-    residual = columns @ (counted * left)
+    residual = columns @ (counted * results)
     step = residual / diagonal
     direction, size = step, float(residual @ step)
     for _ in range(settings.iterations):
@@ -116,12 +108,6 @@ def _solve(
         step = residual / diagonal
         before, size = size, float(residual @ step)
         direction = step + size / before * direction
-    return weights
-
-
-def as_weights(evaluation: Evaluation) -> FloatArray:
-    """Return the weights of an evaluation as `Fit.weights`."""
-    weights: FloatArray = evaluation.weights / POINT
     return weights
 
 

@@ -64,25 +64,6 @@ class FitSettings(Section):
     neighbours: Share = 0.5
 
 
-class OnePlySettings(Section):
-    """Rounds of games one ply deep, each followed by a step towards their results."""
-
-    rounds: Positive = 10
-    games: Positive = 40_000
-
-    @property
-    def playing(self) -> GenerationSettings:
-        """How the games of a round are played."""
-        return GenerationSettings(
-            games=self.games,
-            depth=1,
-            endgame=0,
-            opening_plies=(0, 2),
-            noise=0.1,
-            against_heuristic=0.9,
-        )
-
-
 class NTupleConfig(GameSettings):
     """All settings of a run."""
 
@@ -92,7 +73,7 @@ class NTupleConfig(GameSettings):
     features: bool = False
     generations: Annotated[tuple[GenerationSettings, ...], Field(min_length=1)]
     fit: FitSettings = FitSettings()
-    one_ply: OnePlySettings | None = None
+    workers: Annotated[int, Field(ge=0, le=1000)] = 0  # processes that play; 0: this one
     report: SuiteSettings = SuiteSettings()
 
     @model_validator(mode="after")
@@ -111,11 +92,8 @@ class NTupleConfig(GameSettings):
                 f"tuples are {count} with their images: 1 to {MOST_TUPLES} are possible, or none "
                 "with features"
             )
-        heuristic = any(g.against_heuristic for g in self.generations) or self.one_ply is not None
-        if heuristic and not game.has_heuristic:
-            raise ValueError(
-                f"against_heuristic or one_ply is set, and {self.game} has no heuristic"
-            )
+        if any(g.against_heuristic for g in self.generations) and not game.has_heuristic:
+            raise ValueError(f"against_heuristic is set, and {self.game} has no heuristic")
         self.check_opponents("report.opponents", self.report.opponents)
         return self
 

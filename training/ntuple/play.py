@@ -69,12 +69,8 @@ def play(
     settings: GenerationSettings,
     games: int,
     rng: np.random.Generator,
-    after_own_moves: bool = False,
 ) -> Positions:
-    """Play games; returns their positions after the random openings.
-
-    With `after_own_moves` only positions to which the evaluation's own moves led are kept.
-    """
+    """Play games; returns their positions after the random openings."""
     engine = alphabeta_for(game, evaluation)
     state = random_openings(game, games, settings.opening_plies, rng)
     heuristic_role = np.full(games, -1)  # the role of the game's heuristic; -1: none
@@ -86,17 +82,13 @@ def play(
     ends = np.zeros(games, np.float32)  # to the first role
     while len(rows):
         by_heuristic = heuristic_role[rows] == state.to_move
-        kept = np.arange(len(rows))
-        if after_own_moves:
-            kept = np.flatnonzero(by_heuristic | (heuristic_role[rows] == -1))
-        seen = moved_on(game, take(state, kept), settings.random_move_share, rng)
+        seen = moved_on(game, state, settings.random_move_share, rng)
         if settings.targets is None:
             target = _to_first(seen)  # times the result of the game
         else:
             target = of_search(engine, seen, settings.targets, rng)
-        numbers = rows[kept].astype(np.int32)
         words = np.stack(seen.words[: game.known_words], axis=1)
-        parts.append(Positions(words, target, numbers, seen.to_move, seen.ply))
+        parts.append(Positions(words, target, rows.astype(np.int32), seen.to_move, seen.ply))
         seeds = rng.integers(1 << 64, size=len(rows), dtype=np.uint64)
         actions = engine.search(state, seeds, settings.limits).action
         if by_heuristic.any():
@@ -124,7 +116,6 @@ class GamesToPlay:
     settings: GenerationSettings
     games: int
     seeds: tuple[int, ...]  # of the generator
-    after_own_moves: bool = False
 
     @property
     def seed(self) -> int:
@@ -132,7 +123,7 @@ class GamesToPlay:
 
     def run(self, evaluation: Evaluation | None, running: object) -> Positions:
         rng = np.random.default_rng(self.seeds)
-        return play(self.game, evaluation, self.settings, self.games, rng, self.after_own_moves)
+        return play(self.game, evaluation, self.settings, self.games, rng)
 
     def lost(self, side: int) -> Positions:
         raise WorkerError("games cannot be played: their processes die")
