@@ -26,7 +26,6 @@ from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.position import stack
 from boardenvs.game.state import FloatArray, State, concat, take
-from training.boards import game_metrics
 from training.command import read_settings
 from training.folder import load_newest
 from training.gumbel.__main__ import GumbelRun, main
@@ -34,6 +33,7 @@ from training.gumbel.gumbel_settings import GumbelConfig, LearningSettings
 from training.gumbel.network import NetworkLearner, new_network
 from training.gumbel.replay import ReplayBatch, ReplayBuffer
 from training.gumbel.self_play import SelfPlay
+from training.run import game_metrics
 
 BOARDS = 12
 NEVER = 1e-9  # a share of the plies that none of those played here is in

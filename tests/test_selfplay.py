@@ -22,8 +22,8 @@ from boardenvs.game.openings import random_openings
 from boardenvs.game.perft import successors
 from boardenvs.game.state import State
 from boardenvs.tablebase import Tablebase
-from training.boards import played_openings
 from training.ppo import make_env
+from training.run import played_openings
 from training.run_settings import PPOConfig, SelfPlaySettings
 
 th.set_num_threads(1)

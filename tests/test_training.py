@@ -355,7 +355,6 @@ def test_configurations_that_come_with_the_project_are_valid(kind: str) -> None:
         ("", "game='othello:hole=3'", "unknown parameter of othello 'hole'. Did you mean 'holes'"),
         ("", "steps=many", "steps is 'many': .*valid integer"),
         ("", "ppo.gae_lambda=1.5", "ppo.gae_lambda is 1.5: .*less than or equal to 1"),
-        ("", f"steps={10**400}", "steps is 1000.*0000: .*less than or equal to 1000000000000000"),
         ("", "ppo.learning_rate=.inf", "ppo.learning_rate is inf: .*finite"),
         ("", "self_play.opening_plies=[9, 3]", r"opening_plies is \[9, 3\]: .*range"),
         ("", "evaluation.opponents=[greddy]", "evaluation.opponents: .*Did you mean 'greedy'"),

@@ -30,10 +30,9 @@ from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.envs.sb3_buffer import TurnRolloutBuffer
 from boardenvs.game.contract import Game
 from boardenvs.utils.console import make_console
-from training.boards import board_groups, board_options, game_metrics
 from training.command import run, training_command
 from training.folder import to_arrays
-from training.run import Run
+from training.run import Run, board_groups, board_options, game_metrics
 from training.run_settings import POOL, PPOConfig, find_device, find_precision
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""A run of any trainer: updates, and between them evaluations, snapshots and checkpoints."""
+"""A run of any trainer: its boards, and evaluations and checkpoints between updates."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import signal
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -18,11 +18,17 @@ from rich.console import Console
 from rich.progress import Progress
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
-from boardenvs.game.state import FloatArray
+from boardenvs.agents import make_agent
+from boardenvs.agents.simple import RandomAgent
+from boardenvs.envs.batch import BoardGroup, EndedGames
+from boardenvs.envs.groups import Opponent
+from boardenvs.game.contract import Game
+from boardenvs.game.openings import PlayedBy, distinct_openings, random_openings
+from boardenvs.game.state import FloatArray, State, concat
 from boardenvs.utils.ending import ENDING, handling
 from boardenvs.utils.files import write_atomically
 from training.folder import load_newest, save_checkpoint, to_arrays
-from training.run_settings import POOL_SIZE, RunSettings
+from training.run_settings import POOL, POOL_SIZE, SELF_PLAY, RunSettings, SelfPlaySettings
 
 if TYPE_CHECKING:
     from boardenvs.agents.policy import Policy
@@ -31,6 +37,10 @@ if TYPE_CHECKING:
 
 # Seeds of openings, far from each other: the policy is chosen on the first, judged on the second.
 SUITE_SEED, REPORT_SEED = 10_000, 20_000
+
+
+_STARTS = 1 << 16  # openings that players play before the training begins
+_NOISE = 0.25  # the share of random plies in openings by players
 
 
 class Run(ABC):
@@ -238,3 +248,66 @@ def stop_requests() -> Iterator[Callable[[], bool]]:
     received: list[int] = []
     with handling((signal.SIGINT, *ENDING), received.append):
         yield lambda: bool(received)
+
+
+# ---- boards, opponents, openings ----------------------------------------------------------------
+
+
+def board_groups(config: RunSettings) -> list[BoardGroup]:
+    """Return the groups of boards; the pool's have random players until there are snapshots."""
+    special: dict[str, Opponent | None] = {SELF_PLAY: None, POOL: RandomAgent()}
+    return [
+        BoardGroup(boards, special.get(name, name), "alternating", name)
+        for name, boards in config.self_play.groups()
+    ]
+
+
+def board_options(config: RunSettings) -> dict[str, Any]:
+    """Return the keyword arguments of `Batch` that all groups share."""
+    settings, starts = config.self_play, None
+    if settings.openings.keys() != {"random"} or settings.undecided:
+        rng = np.random.default_rng([config.seed, _STARTS])
+        starts = played_openings(config.make_game(), settings, _STARTS, rng)
+    return {
+        "opening_plies": settings.opening_plies,
+        "starts": starts,
+        "symmetries": True,
+        "threads": settings.threads,
+    }
+
+
+def played_openings(
+    game: Game, settings: SelfPlaySettings, count: int, rng: np.random.Generator
+) -> State:
+    """Return about `count` positions that are not over, played by the players of the settings.
+
+    Random play reaches some kinds of positions only: in Lines of Action hardly ever one near a
+    win. Undecided openings are distinct before they are repeated, or the few short ones of Wolf
+    and Sheep would crowd out the rest. ValueError if there are none.
+    """
+    from boardenvs.arena.match import same_winner
+
+    parts = []
+    for spec, share in settings.openings.items():
+        by = None if spec == "random" else PlayedBy(make_agent(spec), _NOISE)
+        undecided = round(share * settings.undecided * count)
+        others = round(share * (1 - settings.undecided) * count)
+        plies = settings.opening_plies
+        if others:
+            parts.append(random_openings(game, others, plies, rng, by))
+        if undecided:
+            parts.append(distinct_openings(game, undecided, plies, rng, same_winner, by).state)
+    return concat(parts)
+
+
+def game_metrics(ended: Mapping[str, EndedGames]) -> dict[str, float]:
+    """Return the metrics of the games that ended, by group; nan if none did."""
+    games = sum(e.games for e in ended.values()) or np.nan
+    metrics = {
+        "games/plies": sum(e.plies for e in ended.values()) / games,
+        "games/wiped_out": sum(e.wiped_out for e in ended.values()) / games,
+    }
+    for name, e in ended.items():
+        if name != SELF_PLAY:
+            metrics[f"games/{name}"] = e.points / (e.games or np.nan)
+    return metrics

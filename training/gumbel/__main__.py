@@ -16,14 +16,13 @@ import torch as th
 from rich.console import Console
 
 from boardenvs.agents.policy import Policy
-from training.boards import game_metrics
 from training.command import training_command
 from training.folder import to_arrays
 from training.gumbel.gumbel_settings import GumbelConfig
 from training.gumbel.network import NetworkEvaluator, NetworkLearner, new_network
 from training.gumbel.replay import ReplayBuffer
 from training.gumbel.self_play import SelfPlay
-from training.run import Run
+from training.run import Run, game_metrics
 from training.run_settings import between, find_device, find_precision
 
 

@@ -11,10 +11,10 @@ from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, IntArray, State, take
 from boardenvs.search import Evaluator
 from boardenvs.search.gumbel import gumbel_search
-from training.boards import board_groups, board_options
 from training.gumbel.gumbel_settings import GumbelConfig
 from training.gumbel.network import JudgedNetwork
 from training.gumbel.replay import ReplayBuffer
+from training.run import board_groups, board_options
 
 
 class SelfPlay:
