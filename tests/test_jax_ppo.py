@@ -10,7 +10,7 @@ import pytest
 from jax_rules import jax
 
 from boardenvs.agents.policy_file import load_policy
-from boardenvs.envs.advantages import advantages as in_numpy
+from boardenvs.envs.sb3_buffer import advantages as in_numpy
 from boardenvs.game.jax_rules import positions_of
 from training import ppo_jax
 from training.ppo_jax import Settings, Trainer, advantages
