@@ -8,7 +8,7 @@ from variants import make, random_record
 from web_browser import Tab, needs_browser
 
 from boardenvs.agents.trained import FOLDER as TRAINED
-from boardenvs.play import MoveNotation, review
+from boardenvs.play import review
 from boardenvs.records import Record, load, save
 from boardenvs.records.record import names
 
@@ -52,16 +52,15 @@ def test_undo_redo_hint_and_resign(tab):
     tab.move("f5")
     assert "to move" in tab.said
     after = tab.position
-    for name, position in (("Undo", start), ("Redo", after)):
-        tab.button(name).click()
-        tab.until(lambda position=position: tab.position == position)
+    tab.button("Undo").click()
+    tab.until(lambda: tab.position == start)
+    tab.button("Redo").click()
+    tab.until(lambda: tab.position == after)
     tab.button("Hint").click()
     tab.find(".square.hinted").wait_for()
     assert tab.note.startswith("Hint: ")
     tab.button("Resign").click()
-    tab.until_caption("resigned")
-    tab.button("Undo").click()
-    tab.until_caption("to move")
+    tab.until(lambda: "resigned" in tab.caption)
 
 
 def test_an_opponent_is_chosen_from_those_that_can_play(tab):
@@ -150,17 +149,17 @@ def test_what_gave_a_solved_game_away_is_listed(tab, tmp_path):
     tab.opened("Analysis settings")
     tab.field("Agent", exact=True).fill("perfect")
     tab.button("Analyse game").click()
-    lost = [ply for ply in review(record, "perfect").plies if ply.lost]
-    better = [game.action_name(ply.best.action, ply.analysis.position) for ply in lost]
     listed = [
-        f"{ply.number}. {game.roles[ply.role]} {ply.name}: {name} was better, 100 % lost"
-        for ply, name in zip(lost, better, strict=True)
+        f"{ply.number}. {game.roles[ply.role]} {ply.name}: "
+        f"{game.action_name(ply.best.action, ply.analysis.position)} was better, 100 % lost"
+        for ply in review(record, "perfect").plies
+        if ply.lost
     ]
     blunders = tab.find("button.blunder")
     tab.until(lambda: blunders.all_inner_texts() == listed)
     blunders.first.click()
     best = tab.find("table.moves tbody tr button").first
-    tab.until(lambda: best.inner_text() == better[0])
+    tab.until(lambda: f": {best.inner_text()} was better" in listed[0])
     best.click()
     tab.find(".variation").wait_for()
 
@@ -181,9 +180,6 @@ def test_many_games(tab, tmp_path):
     tab.button("Plies").click()
     rows.first.get_by_role("button").click()
     tab.until_ply(59)
-    tab.page.keyboard.press("ArrowRight")
-    first = MoveNotation(OTHELLO).write(line[0])
-    tab.until(lambda: tab.current == first)
 
 
 def test_a_file_is_saved_and_a_link_restores_game_and_ply(tab, browser, server, tmp_path):

@@ -131,9 +131,6 @@ class Tab:
     def until_note(self, text):
         self.until(lambda: text in self.note)
 
-    def until_caption(self, text):
-        self.until(lambda: text in self.caption)
-
     def wait_for_turn(self):
         """Wait until it is the human's turn; False where the game is over."""
         self.until(lambda: OVER.search(self.caption) or TURN.search(self.note))
@@ -148,16 +145,14 @@ class Tab:
             assert self.wait_for_turn()
 
     def play_on(self, choose):
-        """Play until the game is over; `choose(squares)` plays one that can be chosen."""
+        """Play until the game is over; `choose(target)` clicks or types."""
         while self.wait_for_turn():
             before = self.plies
             if self.button("Pass").is_visible():
                 choose(self.button("Pass"))
-            else:
-                movable = self.find(".square.movable")
-                if movable.count():
-                    choose(movable.first)
-                choose(self.find(".square.legal").first)
+            for kind in (".square.movable", ".square.legal"):
+                if self.plies == before and self.find(kind).count():
+                    choose(self.find(kind).first)
             self.until(lambda before=before: self.plies > before)
 
     def with_keys(self, target):

@@ -195,6 +195,7 @@ class App {
   }
 
   setView(view) {
+    if (!this.table.tree) return;
     if (view !== "play") this.edit(false);
     this.#choose(view);
     if (view !== "play") this.table.abort();
