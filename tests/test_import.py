@@ -1,7 +1,10 @@
 """What `import boardenvs` brings with it."""
 
+import importlib
 import subprocess
 import sys
+
+import pytest
 
 HEAVY = [
     "torch",
@@ -58,3 +61,20 @@ def test_a_pettingzoo_without_a_registry_will_do():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert result.stdout.split("\n")[:2] == ["black", "(8, 8, 2)"]
+
+
+@pytest.mark.parametrize(
+    ("module", "package", "name"),
+    [
+        ("envs.sb3", "stable_baselines3", "train"),
+        ("envs.jax", "jax", "jax"),
+        ("envs.rllib", "ray", "rllib"),
+        ("web", "starlette", "web"),
+    ],
+)
+def test_a_missing_package_is_named_with_its_extra(monkeypatch, module, package, name):
+    for loaded in [m for m in sys.modules if m.startswith((f"boardenvs.{module}", f"{package}."))]:
+        monkeypatch.delitem(sys.modules, loaded)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ModuleNotFoundError, match=rf'{package}.*pip install "boardenvs\[{name}\]"'):
+        importlib.import_module(f"boardenvs.{module}")

@@ -34,12 +34,12 @@ from boardenvs.envs.factory import gymnasium_id
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.game.contract import Game
+from boardenvs.game.fen import parse_position
 from boardenvs.game.position import stack
 from boardenvs.kernel import set_backend
+from boardenvs.text.env import TextEnv
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::UserWarning:pettingzoo", "ignore:unknown reset option"
-)
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:pettingzoo")
 
 
 class Seen(NamedTuple):
@@ -496,7 +496,14 @@ def at(position: Any) -> Callable[[], Any]:
     return lambda: boardenvs.othello_holes_v0.env().reset(options={"position": position})
 
 
-BOTH = "parallel_env"
+def optioned(maker: str) -> Callable[[], Any]:
+    return lambda: getattr(boardenvs, maker)("othello").reset(options={"positon": BLACK_WINS})
+
+
+BOTH, GAME = "parallel_env", games.make("othello")
+NONE: Any = None
+START: Any = GAME.start()
+HALF: Any = 2.5
 # What is wrong with texts of positions and with options of `reset` is in test_errors.py.
 ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     *((stepped(x), TypeError, "int from 0 to 64") for x in ("d3", [3], np.arange(2))),
@@ -509,8 +516,14 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (stepped(3, BOTH), TypeError, "they must be a dict"),
     *((seeded(m, "a"), TypeError, "seed is 'a': it must be") for m in ("env", BOTH, "vec_env")),
     *((seeded(m, -1), ValueError, "seed is -1: it must be 0") for m in ("env", BOTH, "vec_env")),
+    (lambda: TextEnv(GAME).reset(seed=-1), ValueError, "seed is -1: it must be 0"),
+    (lambda: boardenvs.make_agent(NONE), TypeError, "agent is None: it must be a text"),
+    (lambda: parse_position(GAME, NONE), TypeError, "position is None: .* '8/8/8/3rb3"),
+    (lambda: boardenvs.perft(START, 2), TypeError, "game is .*: it must be a Game"),
+    (lambda: boardenvs.perft(GAME, HALF), ValueError, "depth is 2.5: it must be a whole number"),
     (at("8/8/8/8/8/8/8/bbb5 black 9"), ValueError, "the game is over"),
     (at(17), ValueError, "position is a int"),
+    *((optioned(m), ValueError, "Did you mean 'position'") for m in ("env", BOTH)),
     (made("env", reward="gaol"), ValueError, "unknown reward 'gaol'. Did you mean 'go"),
     (made(BOTH, render_mode="rgb"), ValueError, "mode 'rgb'. Did you mean 'rgb_array'"),
     (made("raw_env", reword=1), TypeError, "option of lines_of_action_v0 'reword'.*'reward'"),
@@ -527,12 +540,6 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
 def test_what_is_wrong_is_named(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call()
-
-
-@pytest.mark.filterwarnings("default:unknown reset option")
-def test_an_unknown_reset_option_is_warned_of() -> None:
-    with pytest.warns(UserWarning, match="Did you mean 'position'"):
-        boardenvs.othello_v0.env().reset(options={"positon": BLACK_WINS})
 
 
 @pytest.mark.parametrize("opponent", ["random", "greedy"])

@@ -198,9 +198,12 @@ def inputs_of(rows: int, share: float, types: tuple[Any, Any]) -> list[Any]:
 def test_words_and_bytes(backend: str, part: Any, bit_counts: Any, types: Any) -> None:
     """Every output is written, and nothing beside it; inputs stay. As directly on arrays."""
     width = len(part(0, 0, 0))
-    kernel = Kernel(
-        lambda *x: [*mixed(*x), *part(*x[:3])], (3, 1, 1), "mixed", (1, 1, 2, 1, 1, 13, -width)
-    )
+    kernels = {
+        count: Kernel(
+            lambda *x: [*mixed(*x), *part(*x[:3])], (3, 1, 1), "mixed", (1, 1, 2, 1, 1, 13, -count)
+        )
+        for count in bit_counts
+    }
     for rows, share in ROWS:
         given_ = inputs_of(rows, share, types)
         before = [x.copy() for x in given_]
@@ -210,7 +213,7 @@ def test_words_and_bytes(backend: str, part: Any, bit_counts: Any, types: Any) -
             expected[:, k] = column
         words, packed = expected[:, :19], expected[:, 19:].copy()
         bits = np.unpackbits(packed.view(np.uint8), axis=1, bitorder="little")
-        for count in bit_counts:
+        for count, kernel in kernels.items():
             wide, around = np.full((rows + 1, 9), 5, np.uint64), np.full((rows + 2, count), 7, "b")
             pairs, flags = np.zeros((rows, 2), np.uint64), np.zeros(rows, np.bool_)
             others, numbers = np.zeros((rows, 13), np.uint64), np.full(rows + 1, 5)

@@ -28,6 +28,7 @@ import numpy as np
 from boardenvs import games
 from boardenvs.agents.policy import ACTIVATIONS, Layer, Policy
 from boardenvs.game.contract import Game
+from boardenvs.utils.imports import extra
 from boardenvs.utils.version import __version__
 
 
@@ -144,12 +145,8 @@ _CONSTANTS = {
 
 def onnx_bytes(policy: Policy) -> bytes:
     """Return the content of an ONNX file; ImportError without onnx."""
-    try:
+    with extra("onnx"):
         from onnx import checker, helper, numpy_helper, parser
-    except ImportError as error:
-        raise ImportError(
-            "ONNX models are written with onnx: pip install 'boardenvs[onnx]'", name=error.name
-        ) from error
     model = parser.parse_model(_text(policy))
     model.graph.name = policy.game.id
     for name, values in {**policy.arrays, **_CONSTANTS}.items():

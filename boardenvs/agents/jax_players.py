@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
-import jax
-import jax.numpy as jnp
+from boardenvs.utils.imports import extra
+
+with extra("jax"):
+    import jax
+    import jax.numpy as jnp
+
 import numpy as np
 
 from boardenvs.agents.policy import Policy, PolicyAgent

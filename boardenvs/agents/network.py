@@ -6,7 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch as th
+
+from boardenvs.utils.imports import extra
+
+with extra("train"):
+    import torch as th
+
 
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Array

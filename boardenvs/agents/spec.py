@@ -174,6 +174,8 @@ def make_agent(spec: str) -> Agent:
     actions = agent.act(game, game.init(8), np.random.default_rng(0))  # eight boards at once
     ```
     """
+    if not isinstance(spec, str):
+        raise TypeError(f"agent is {quote(spec)}: it must be a text such as 'alphabeta:depth=4'")
     name = spec.partition(":")[0]
     if name not in AGENTS:
         raise ValueError(unknown("agent", name, AGENTS))

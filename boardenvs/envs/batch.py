@@ -19,7 +19,7 @@ from gymnasium.vector import AutoresetMode
 
 from boardenvs.agents import Agent, agent_for
 from boardenvs.envs.core import OnIllegal
-from boardenvs.envs.groups import BoardGroup, EndedGames, GroupInPlay, Opponent, check_actions
+from boardenvs.envs.groups import BoardGroup, EndedGames, GroupInPlay, Opponent
 from boardenvs.envs.symmetry import BoardSymmetries
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
@@ -206,7 +206,7 @@ class Batch:
         Raises TypeError or ValueError where `actions` is not (B,) of integers, IllegalActionError
         where one is illegal and `on_illegal` is "raise"; nothing is played then.
         """
-        after = self._step_batch(check_actions(actions, self.size))
+        after = self._step_batch(actions)
         waiting = self.waiting
         if not self.game.alternates:
             passed = (after.state.to_move != self.state.to_move) & self.self_play

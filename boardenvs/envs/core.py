@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -168,9 +167,8 @@ class BoardEnv:
         if options is not None and not isinstance(options, Mapping):
             raise TypeError(f'options is {quote(options)}: it must be a dict, {{"position": ...}}')
         for name in options or ():
-            if name != "position":
-                # Not an error: PettingZoo's api_test demands that strange options do no harm.
-                warnings.warn(unknown("reset option", name, ["position"]), stacklevel=3)
+            if name not in ("position", "options"):  # the second is from PettingZoo's api_test
+                raise ValueError(unknown("reset option", name, ["position"]))
         self._position = self._given_position((options or {}).get("position"))
         self.last_action = self.last_position = None
 

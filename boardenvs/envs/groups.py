@@ -23,6 +23,7 @@ from boardenvs.game.state import (
     put,
     take,
 )
+from boardenvs.game.stepping import check_actions
 from boardenvs.utils.checks import check_name, quote
 from boardenvs.utils.splitmix import GOLDEN, mix
 
@@ -49,19 +50,6 @@ def choose(opponent: Agent, game: Game, state: State, rng: np.random.Generator) 
         raise IllegalActionError(
             f"the opponent {opponent} chose {actions[row]}; legal: {known.tolist()}"
         )
-    return actions
-
-
-def check_actions(given: object, size: int) -> IntArray:
-    """Actions as an array (`size`,) of integers; TypeError or ValueError for anything else."""
-    try:
-        actions = np.asarray(given)
-    except (TypeError, ValueError, OverflowError):  # lists of several lengths, in one another
-        raise ValueError(f"actions are {quote(given)}: they must be ({size},) integers") from None
-    if actions.shape != (size,):
-        raise ValueError(f"actions have shape {actions.shape}: it must be ({size},)")
-    if actions.dtype.kind not in "iu":
-        raise TypeError(f"actions are {actions.dtype}: they must be integers")
     return actions
 
 

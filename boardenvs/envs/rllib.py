@@ -21,7 +21,12 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorWrapper
 from gymnasium.vector.utils import batch_space
-from ray.rllib.env.multi_agent_env import MultiAgentEnv
+
+from boardenvs.utils.imports import extra
+
+with extra("rllib"):
+    from ray.rllib.env.multi_agent_env import MultiAgentEnv
+
 
 from boardenvs.envs.factory import env, vec_env
 from boardenvs.game.contract import Game

@@ -32,8 +32,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 import numpy as np
 from gymnasium import spaces
-from stable_baselines3.common.vec_env import VecEnv
-from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
+
+from boardenvs.utils.imports import extra
+
+with extra("train"):
+    from stable_baselines3.common.vec_env import VecEnv
+    from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
+
 
 from boardenvs import games
 from boardenvs.envs.batch import Batch, BatchOptions, BoardGroup, EndedGames, StepResult

@@ -12,8 +12,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import torch as th
-from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
+
+from boardenvs.utils.imports import extra
+
+with extra("train"):
+    import torch as th
+    from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
+
 
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.game.state import Array, BoolArray

@@ -29,17 +29,19 @@ from boardenvs.game.state import (
     State,
     Transition,
     WordArray,
+    check_state,
     empty_state,
     state_words,
 )
 from boardenvs.game.stepping import (
     check_actions,
+    check_legal,
     step_batch_by_parts,
     step_batch_compiled,
     step_rows,
 )
 from boardenvs.kernel import ALL, Kernel, get_backend
-from boardenvs.kernel.layout import unpack
+from boardenvs.kernel.layout import Layout, unpack
 from boardenvs.utils.checks import is_whole, quote
 
 MAX_PLY = 1 << 30  # of a position to start from: batches count plies in 32 bits
@@ -183,6 +185,7 @@ class Game(Rules):
 
     def positions(self, state: State) -> list[Position]:
         """The rows of a batch as single positions; `stack` is the way back."""
+        check_state(state)
         words = zip(*(word.tolist() for word in state.words), strict=True)
         legal_bits, *rest = (x.tolist() for x in state[1:])
         rows = zip(words, map(tuple, legal_bits), *rest, strict=True)
@@ -192,13 +195,16 @@ class Game(Rules):
 
     def legal(self, state: State, out: BoolArray | None = None) -> BoolArray:
         """The legal actions, (B, A) bool; all False where terminated. Written to `out` if given."""
+        check_state(state)
+        layout = Layout((self.legal_words,), () if out is None else (-self.num_actions,))
+        layout.check("legal", [state.legal_bits], [] if out is None else [out])
         flags = None if out is None else out.view(np.uint8)
         mask: BoolArray = unpack(state.legal_bits, self.num_actions, flags).view(np.bool_)
         return mask
 
     def is_legal(self, state: State, actions: IntArray) -> BoolArray:
         """Whether row i's action is legal, (B,) bool; actions out of range are not."""
-        index = np.asarray(actions).astype(np.intp, copy=False)
+        index = check_actions(actions, len(state.ply)).astype(np.intp, copy=False)
         legal: BoolArray = np.empty(len(index), np.bool_)
         self.kernels.is_legal.batch([state.legal_bits, index.view(np.uint64)], [legal])
         return legal
@@ -220,7 +226,7 @@ class Game(Rules):
         faster, legality is not checked.
         """
         if check:
-            check_actions(self, state, np.asarray(actions))
+            check_legal(self, state, np.asarray(actions))
         return step_rows(self, state, actions)
 
     def step_batch(
@@ -237,9 +243,13 @@ class Game(Rules):
         `actions` is (B,) int; with `all_legal` no row waits, and all actions are known to be legal,
         which saves time. The input state is not modified.
         """
-        actions = np.asarray(actions)
+        actions = check_actions(actions, len(state.ply))
         if waiting is None:
             waiting = np.zeros(len(actions), np.bool_)
+        elif waiting.dtype.kind != "b":
+            raise TypeError(f"waiting is {waiting.dtype}: it must be bool")
+        elif waiting.shape != actions.shape:
+            raise ValueError(f"waiting has shape {waiting.shape}: it must be {actions.shape}")
         if get_backend() == "numba":
             return step_batch_compiled(self, state, actions, waiting)
         return step_batch_by_parts(self, state, actions, waiting, all_legal=all_legal)
@@ -258,16 +268,19 @@ class Game(Rules):
 
     def goal(self, state: State) -> FloatArray:
         """Goal values by role, 100 / 50 / 0, (B, 2) float; 0 until terminated."""
+        check_state(state)
         return np.where(state.terminated[:, None], self.results(state), 0.0)
 
     def is_truncated(self, state: State) -> BoolArray:
         """Where the cap on plies ends a game that is not over, (B,) bool."""
+        rows = check_state(state)
         if self.max_plies is None:
-            return np.zeros(len(state.ply), np.bool_)
+            return np.zeros(rows, np.bool_)
         return (state.ply >= self.max_plies) & ~state.terminated
 
     def wiped_out(self, state: State) -> BoolArray:
         """Which sides have no piece left, the one to move and the other, (2, B) bool."""
+        check_state(state)
         width = self.board.words
         sides = [reduce(or_, state.words[k : k + width]) for k in (0, width)]
         found: BoolArray = np.stack(sides) == 0

@@ -24,7 +24,7 @@ from boardenvs.board.bitboard import EIGHT, from_squares, square_name
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
 from boardenvs.game.position import Position
-from boardenvs.utils.checks import cut, unknown
+from boardenvs.utils.checks import cut, quote, unknown
 
 _MAX_SHOWN, _MAX_DIGITS = 120, 20  # of a text in messages; of a number of plies
 
@@ -32,7 +32,13 @@ _SIDES = {"X": 0, "O": 1, "Black": 0, "White": 1}
 
 
 def parse_position(game: Game, text: str) -> Position:
-    """The position that the text describes; PositionError where it describes none."""
+    """The position that the text describes; PositionError where it describes none, TypeError for
+    what is no text.
+    """
+    given: object = text
+    if not isinstance(given, str):
+        example = game.start().fen()
+        raise TypeError(f"position is {quote(given)}: it must be a text such as {example!r}")
     fields, shown = text.split(), cut(text, _MAX_SHOWN)
     rest = [field.partition("=") for field in fields if "=" in field]
     fields = fields[: len(fields) - len(rest)]

@@ -11,7 +11,7 @@ from typing import Any
 
 from boardenvs.board import bitboard
 from boardenvs.game.rules import Rules, turned
-from boardenvs.kernel import ALL, Bits, Kernel, less, nonzero, popcount, spread, trace, when
+from boardenvs.kernel import ALL, Bits, Kernel, less, nonzero, popcount, spread, when
 from boardenvs.kernel.wide import pack, split
 from boardenvs.utils.checks import unknown
 from boardenvs.utils.splitmix import GOLDEN
@@ -37,11 +37,11 @@ class Kernels:
         self.num_kinds = len(self._kinds(*rules.start_words()))
         size, legal = len(rules.word_names), rules.legal_words
         words = (1,) * size
-        planes = len(trace(self._seen, size + 2, "batch").outputs)
+        planes, actions = self.num_planes * rules.board.size, rules.num_actions
         self.begin = Kernel(self._begin, size + 2, "begin", (legal, 1))
         self.step_words = Kernel(self._step_words, size + 3, "step_words", (*words, legal, 1, 1))
         self.step_observe = Kernel(
-            self._step_observe, size + 3, "step_observe", (*words, legal, 1, 1, -planes, -legal)
+            self._step_observe, size + 3, "step_observe", (*words, legal, 1, 1, -planes, -actions)
         )
         self.step_words_no_legal = Kernel(
             self._step_words_no_legal, size + 3, "step_words_no_legal"
@@ -58,7 +58,7 @@ class Kernels:
         self.is_legal = Kernel(self._is_legal, (legal, 1), "is_legal")
         self.points = Kernel(self._points, size + 1, "points")
         self.planes = Kernel(self._seen, size + 2, "planes", (-planes,))
-        self.observe = Kernel(self._observe, (*words, 1, 1, legal), "observe", (-planes, -legal))
+        self.observe = Kernel(self._observe, (*words, 1, 1, legal), "observe", (-planes, -actions))
         evaluate = self._evaluate if rules.has_heuristic else _even
         self.evaluate = Kernel(evaluate, size + 2, "evaluate")
         self.features = Kernel(self._features, size + 2, "features")

@@ -9,6 +9,7 @@ import numpy as np
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import IntArray, State, take
+from boardenvs.utils.checks import is_whole, quote
 
 # Rows expanded at once.
 _CHUNK = 1 << 14
@@ -43,9 +44,7 @@ def perft(game: Game, depth: int, position: Position | None = None) -> int:
     assert boardenvs.perft(boardenvs.games.make("lines_of_action"), 3) == 44952
     ```
     """
-    if depth < 0:
-        raise ValueError(f"depth is {depth}: it must be 0 or more")
-    return _count(game, stack([position or game.start()]), depth)
+    return _count(game, stack([_root(game, depth, position, 0)]), depth)
 
 
 def divide(game: Game, depth: int, position: Position | None = None) -> dict[str, int]:
@@ -57,13 +56,22 @@ def divide(game: Game, depth: int, position: Position | None = None) -> dict[str
     print(boardenvs.divide(boardenvs.games.make("othello"), 3))
     ```
     """
-    if depth < 1:
-        raise ValueError(f"depth is {depth}: it must be 1 or more")
-    root = position or game.start()
+    root = _root(game, depth, position, 1)
     return {
         game.action_name(action, root): perft(game, depth - 1, root.step(action))
         for action in root.legal_actions()
     }
+
+
+def _root(game: Game, depth: int, position: Position | None, least: int) -> Position:
+    """The position to count from; TypeError or ValueError for wrong arguments."""
+    if not isinstance(game, Game):
+        raise TypeError(f"game is {quote(game)}: it must be a Game, as in perft(game, 3, position)")
+    if not isinstance(position, Position | None):
+        raise TypeError(f"position is {quote(position)}: it must be a Position")
+    if not is_whole(depth, least):
+        raise ValueError(f"depth is {quote(depth)}: it must be a whole number, {least} or more")
+    return position or game.start()
 
 
 def _count(game: Game, state: State, depth: int) -> int:

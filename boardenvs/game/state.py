@@ -16,6 +16,10 @@ IntArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 WordArray: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
 
 
+# Of the words and the legal actions, to_move, ply and terminated.
+_TYPES = tuple(map(np.dtype, (np.uint64, np.int8, np.int32, np.bool_)))
+
+
 class State(NamedTuple):
     """A batch of B positions. Action a is legal in row i iff bit a % 64 of
     `legal_bits[i, a // 64]` is set; nothing is legal where `terminated`. `words` are named by
@@ -83,9 +87,33 @@ def empty_state(batch: int, words: int, legal_words: int) -> State:
     )
 
 
+def check_numbers(state: State) -> None:
+    """`check_state` if one of the last three arrays has a wrong type: far faster if none has."""
+    of_move, of_ply, of_end = _TYPES[1:]
+    if not (
+        state.to_move.dtype is of_move
+        and state.ply.dtype is of_ply
+        and state.terminated.dtype is of_end
+    ):
+        check_state(state)
+
+
 def state_words(state: State) -> list[IntArray]:
     """Words, to_move and ply as inputs of a `Kernel`; views, since none is ever negative."""
+    check_numbers(state)
     return [*state.words, state.to_move.view(np.uint8), state.ply.view(np.uint32)]
+
+
+def check_state(state: State) -> int:
+    """The number of rows; TypeError or ValueError unless the arrays are as `State` says."""
+    rows, words = len(state.ply), len(state.words)
+    names, kinds = ("words",) * words + State._fields[1:], (_TYPES[0],) * words + _TYPES
+    for name, array, kind in zip(names, state.arrays, kinds, strict=True):
+        if array.dtype != kind:
+            raise TypeError(f"{name} of the state: {array.dtype} must be {kind}")
+        if len(array) != rows or array.ndim != 1 + (name == "legal_bits"):
+            raise ValueError(f"{name} of the state: shape {array.shape} does not fit {rows} rows")
+    return rows
 
 
 def take(state: State, rows: Any) -> State:

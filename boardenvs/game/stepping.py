@@ -8,19 +8,38 @@ import numpy as np
 
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.rules import ILLEGAL_ACTION_REWARD
-from boardenvs.game.state import BoolArray, IntArray, State, Transition, put, state_words, take
+from boardenvs.game.state import (
+    BoolArray,
+    IntArray,
+    State,
+    Transition,
+    check_numbers,
+    check_state,
+    put,
+    state_words,
+    take,
+)
+from boardenvs.utils.checks import quote
 
 if TYPE_CHECKING:
     from boardenvs.game.contract import Game
 
 
-def check_actions(game: Game, state: State, actions: IntArray) -> None:
-    """IllegalActionError for the first illegal action; ValueError for a wrong shape or type."""
-    if actions.shape != state.ply.shape or actions.dtype.kind not in "iu":
-        raise ValueError(
-            f"actions have shape {actions.shape} and type {actions.dtype}: they must be "
-            f"{len(state.ply)} integers, one for each row"
-        )
+def check_actions(given: object, rows: int) -> IntArray:
+    """Actions as an array (rows,) of integers; TypeError or ValueError for anything else."""
+    try:
+        actions = np.asarray(given)
+    except (TypeError, ValueError, OverflowError):  # lists of several lengths, in one another
+        raise ValueError(f"actions are {quote(given)}: they must be ({rows},) integers") from None
+    if actions.shape != (rows,):
+        raise ValueError(f"actions have shape {actions.shape}: it must be ({rows},)")
+    if actions.dtype.kind not in "iu" and rows:
+        raise TypeError(f"actions are {actions.dtype}: they must be integers")
+    return actions
+
+
+def check_legal(game: Game, state: State, actions: IntArray) -> None:
+    """IllegalActionError for the first illegal action."""
     wrong = ~(game.is_legal(state, actions) | (state.terminated & (actions == game.noop)))
     if wrong.any():
         row = int(np.argmax(wrong))
@@ -30,7 +49,7 @@ def check_actions(game: Game, state: State, actions: IntArray) -> None:
 
 def step_rows(game: Game, state: State, actions: IntArray) -> State:
     """The state after one ply in every row, see `Game.step`; legality is not checked."""
-    index = np.asarray(actions).astype(np.intp, copy=False)
+    index = check_actions(actions, check_state(state)).astype(np.intp, copy=False)
     frozen = np.flatnonzero(state.terminated)
     if frozen.size:
         index = index.copy()
@@ -54,10 +73,13 @@ def step_batch_compiled(
     new = game.empty(size)
     terminated, truncated, illegal = (np.empty(size, np.bool_) for _ in range(3))
     signs = np.empty(size, np.int8)
-    game.kernels.step_batch.batch(
-        [*state.arrays, actions.astype(np.intp, copy=False), waiting],
-        [*new.arrays, terminated, truncated, illegal, signs],
-    )
+    check_numbers(state)
+    given = [*state.arrays, actions.astype(np.intp, copy=False), waiting]
+    try:
+        game.kernels.step_batch.batch(given, [*new.arrays, terminated, truncated, illegal, signs])
+    except (TypeError, ValueError):
+        check_state(state)
+        raise
     return Transition(new, signs.astype(np.float64), terminated, truncated, illegal)
 
 
@@ -67,7 +89,7 @@ def step_batch_by_parts(
     """`Game.step_batch` in NumPy, where each operation is a pass over the batch: rare work is done
     only for the rows that need it.
     """
-    size = len(actions)
+    size = check_state(state)
     illegal: BoolArray = np.zeros(size, np.bool_)
     if not all_legal:
         illegal = ~(game.is_legal(state, actions) | waiting)

@@ -129,7 +129,10 @@ class Kernel:
         return function(*inputs)
 
     def batch(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        """For a batch: reads arrays and writes arrays; see `numpy_writer.NumpyProgram`."""
+        """For a batch: reads arrays and writes arrays; see `numpy_writer.NumpyProgram`.
+
+        TypeError or ValueError, the same with both backends, for arrays that do not fit.
+        """
         backend = _chosen or get_backend()
         if backend not in self._batch:
             self._batch[backend] = self._compile_batch()
@@ -172,5 +175,11 @@ class Kernel:
     def _compile_batch(self) -> Callable[[Sequence[Array], Sequence[Array]], None]:
         if get_backend() == "numpy":
             layout = None if self.layout.is_one_by_one else self.layout
-            return NumpyProgram(self.program(), self.name, layout)
+            program, check = NumpyProgram(self.program(), self.name, layout), self.layout.check
+
+            def run(inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+                check(self.name, inputs, outputs)
+                program(inputs, outputs)
+
+            return run
         return NumbaProgram(self.program(), self.name, self.layout)

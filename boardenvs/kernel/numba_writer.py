@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,13 +50,22 @@ class NumbaProgram:
 
     def __init__(self, program: Program, name: str, layout: Layout) -> None:
         self._run = _compiled(name, write_batch(program, name, layout))
+        self._check = partial(layout.check, name)
 
     def __call__(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        rows = len(outputs[0])
-        if rows >= FEWEST_ROWS and get_num_threads() > 1:
-            run_in_parts(self._run, [*inputs, *outputs], rows)
-        else:
-            self._run(*inputs, *outputs)
+        """Machine code itself checks the arrays, in no time; `Layout.check` says what is wrong."""
+        try:
+            rows = len(outputs[0])
+            if rows >= FEWEST_ROWS and get_num_threads() > 1:
+                self._check(inputs, outputs)
+                run_in_parts(self._run, [*inputs, *outputs], rows)
+                return
+            fit = self._run(*inputs, *outputs)
+        except Exception:  # Numba's, of types that it refuses
+            self._check(inputs, outputs)
+            raise
+        if not fit:
+            self._check(inputs, outputs)
 
 
 def compile_numba(program: Program, name: str) -> Callable[..., tuple[int, ...]]:

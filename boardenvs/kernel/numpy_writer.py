@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from boardenvs.kernel.generated import run_source
-from boardenvs.kernel.layout import Layout, unpack
+from boardenvs.kernel.layout import Layout, unpack, words_of
 from boardenvs.kernel.operations import OPERATIONS, ROUNDS
 from boardenvs.kernel.trace import Node, Program
 
@@ -86,9 +86,9 @@ class _Arrays:
 
     def __init__(self, program: Program, layout: Layout) -> None:
         self._layout = layout
-        ends = np.cumsum(np.abs(layout.outputs)).tolist()
+        ends = np.cumsum([words_of(width) for width in layout.outputs]).tolist()
         words = [
-            program.outputs[end - abs(width) : end]
+            program.outputs[end - words_of(width) : end]
             for end, width in zip(ends, layout.outputs, strict=True)
         ]
         nodes = program.nodes
@@ -123,7 +123,9 @@ class _Arrays:
                 columns += _columns(array)
                 continue
             words = (
-                inputs[source] if source is not None else np.empty((len(array), -width), np.uint64)
+                np.empty((len(array), words_of(width)), np.uint64)
+                if source is None
+                else inputs[source]
             )
             unpacked.append((words, array))
             if source is None:

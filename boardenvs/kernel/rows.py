@@ -7,13 +7,14 @@ memory, the machine code is the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partial, reduce
 from itertools import islice
 from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba.extending import intrinsic
 
+from boardenvs.kernel.layout import words_of
 from boardenvs.kernel.simd import (
     WORD,
     Function,
@@ -32,8 +33,10 @@ def each_row(function: Function, inputs: Sequence[int], outputs: Sequence[int]) 
     """An intrinsic of Numba that takes a tuple of arrays, inputs first, and writes the outputs.
 
     The numbers say how many words of the function an array holds: 1 of an array (B,), n of an array
-    (B, n). An output of -n is an array of bytes (B, m): the lowest m bits of n words, as 0 and 1.
+    (B, n). An output of -n is an array of bytes (B, n): the lowest n bits of its words, as 0 and 1.
+    It returns whether the arrays fit (see `Layout.check`); if not, nothing is read or written.
     """
+    widths = (*inputs, *outputs)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         columns = [
@@ -41,27 +44,41 @@ def each_row(function: Function, inputs: Sequence[int], outputs: Sequence[int]) 
             for kind, value, width in zip(
                 signature.args[0],
                 cgutils.unpack_tuple(builder, args[0]),
-                [*inputs, *outputs],
+                widths,
                 strict=True,
             )
         ]
         sources, targets = columns[: len(inputs)], columns[len(inputs) :]
         lanes = simd_width(context.codegen().magic_tuple()[2])
         rows = builder.extract_value(targets[0].shape, 0)
-        with cgutils.for_range_slice(builder, WORD(0), rows, WORD(lanes)) as (start, _):
+        fit = reduce(builder.and_, [column.fits(rows) for column in columns])
+        some = builder.select(fit, rows, WORD(0))
+        with cgutils.for_range_slice(builder, WORD(0), some, WORD(lanes)) as (start, _):
             group = _Group(builder, lanes, start, builder.sub(rows, start))
             words = [word for column in sources for word in column.load(group)]
             results = iter(call(function, builder, words, vector(lanes)))
             _store_group(
                 group, [(column, list(islice(results, column.words))) for column in targets]
             )
-        return context.get_dummy_value()
+        return fit
 
     @intrinsic
     def run(typing_context: Any, arrays: Any) -> Any:
-        return types.void(arrays), generate
+        for place, (kind, width) in enumerate(zip(arrays, widths, strict=True)):
+            if not _is_fit(kind, width, written=place >= len(inputs)):
+                raise TypeError(f"array {place} is a {kind}")
+        return types.boolean(arrays), generate
 
     return run
+
+
+def _is_fit(kind: Any, width: int, *, written: bool) -> bool:
+    """Whether arrays of this type can be read or written; their sizes are checked in each call."""
+    if not isinstance(kind, types.Array) or kind.ndim not in ((1, 2) if width == 1 else (2,)):
+        return False
+    if not isinstance(kind.dtype, types.Integer | types.Boolean) or (written and not kind.mutable):
+        return False
+    return width > 0 or getattr(kind.dtype, "bitwidth", 8) == 8
 
 
 def one_row(function: Function, outputs: int) -> Any:
@@ -134,12 +151,26 @@ class _Column:
 
     def __init__(self, context: Any, builder: Any, kind: Any, value: Any, width: int = 1) -> None:
         array = context.make_array(kind)(context, builder, value)
-        self.builder, self.width, self.words = builder, width, abs(width)
+        self.builder, self.width, self.words = builder, width, words_of(width)
         self.data, self.shape, self.strides = array.data, array.shape, array.strides
         self.element = context.get_data_type(kind.dtype)
         self._size = context.get_abi_sizeof(self.element)
         self._signed = getattr(kind.dtype, "signed", False)
+        self.ndim = kind.ndim
         self.together = kind.layout == "C" and kind.ndim == 1
+
+    def fits(self, rows: Any) -> Any:
+        """The flag 1 if this array has these rows, each of the right width and contiguous."""
+        builder = self.builder
+        equal = partial(builder.icmp_signed, "==")
+        fit = equal(builder.extract_value(self.shape, 0), rows)
+        if self.ndim == 2:
+            width = builder.extract_value(self.shape, 1)
+            fit = builder.and_(fit, equal(width, WORD(abs(self.width))))
+        if abs(self.width) > 1:
+            close = equal(builder.extract_value(self.strides, 1), WORD(self._size))
+            fit = builder.and_(fit, builder.or_(close, equal(rows, WORD(0))))
+        return fit
 
     def at(self, row: Any, offset: int = 0) -> Any:
         """The address of an element, `offset` elements after the row's first."""
@@ -186,13 +217,12 @@ class _Column:
                 self.write(word, self.at(row, k))
 
     def write(self, value: Any, address: Any) -> None:
-        """A word, or a vector of them, as elements; floats take it as a signed number."""
+        """A word, or a vector of them, as elements."""
         kind = self.element
         if value.type != WORD:
             kind = ir.VectorType(kind, value.type.count)
         if value.type != kind:
-            floats = isinstance(self.element, (ir.FloatType, ir.DoubleType))
-            value = (self.builder.sitofp if floats else self.builder.trunc)(value, kind)
+            value = self.builder.trunc(value, kind)
         _store(self.builder, value, address)
 
     def _write_bits(self, row: Any, words: Sequence[Any]) -> None:
@@ -202,15 +232,14 @@ class _Column:
             store_bytes(builder, word, self.at(row, 64 * k))
         # The last word may have less than 64 bits to give: nothing is written beyond the row.
         last, start = words[-1], 64 * (len(words) - 1)
-        left = builder.sub(builder.extract_value(self.shape, 1), WORD(start))
-        full = builder.icmp_signed(">=", left, WORD(64))
-        with builder.if_else(full) as (then, otherwise):
-            with then:
-                store_bytes(builder, last, self.at(row, start))
-            with otherwise, cgutils.for_range(builder, left) as bit:
-                value = builder.and_(builder.lshr(last, bit.index), WORD(1))
-                address = builder.gep(self.at(row, start), [bit.index])
-                _store(builder, builder.trunc(value, _BYTE), address)
+        left = -self.width - start
+        if left == 64:
+            store_bytes(builder, last, self.at(row, start))
+            return
+        with cgutils.for_range(builder, WORD(left)) as bit:
+            value = builder.and_(builder.lshr(last, bit.index), WORD(1))
+            address = builder.gep(self.at(row, start), [bit.index])
+            _store(builder, builder.trunc(value, _BYTE), address)
 
 
 def _store_group(group: _Group, results: Sequence[tuple[_Column, list[Any]]]) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from boardenvs.game.look import GLOW_AT, Circle, Drawing, Ink, Polygon, Rect, Scene, Shape, Text
+from boardenvs.utils.imports import extra
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
@@ -26,10 +27,8 @@ RINGS = 48  # steps of a circle's glow
 def import_pygame() -> ModuleType:
     """Return pygame; ImportError with the command that installs it."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-    try:
+    with extra("render"):
         import pygame
-    except ImportError as error:
-        raise ImportError('drawing pixels needs pygame: pip install "boardenvs[render]"') from error
     return pygame
 
 
@@ -105,10 +104,8 @@ def write_gif(frames: Sequence[Pixels], seconds: float) -> bytes:
 
     ImportError if Pillow is missing.
     """
-    try:
+    with extra("render"):
         from PIL import Image
-    except ImportError as error:
-        raise ImportError('a GIF needs Pillow: pip install "boardenvs[render]"') from error
     images = [Image.fromarray(frame).quantize(128) for frame in frames]
     milliseconds = round(1000 * seconds)
     content = io.BytesIO()

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from boardenvs.utils.imports import extra
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -44,11 +46,9 @@ def drawing(width: float, height: float) -> Iterator[Figure]:
 
     ImportError without matplotlib.
     """
-    try:
+    with extra("arena"):
         import matplotlib
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError('pictures need matplotlib: pip install "boardenvs[arena]"') from error
     with matplotlib.rc_context(_STYLE):
         yield Figure(figsize=(width, height))
 

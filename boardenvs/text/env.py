@@ -10,7 +10,7 @@ from gymnasium.utils import seeding
 
 from boardenvs import games
 from boardenvs.agents import agent_for
-from boardenvs.envs.core import ResetNeededError
+from boardenvs.envs.core import ResetNeededError, check_seed
 from boardenvs.envs.groups import Opponent, check_seat, choose, draw_seat
 from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
@@ -137,6 +137,7 @@ class TextEnv:
         """Begin a game, by default from the start, and return the first prompt."""
         if isinstance(position, str):
             position = parse_position(self.game, position)
+        check_seed(seed)
         if seed is not None:
             self._rng, self._games = seeding.np_random(seed)[0], 0
         self._role = 0

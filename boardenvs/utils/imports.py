@@ -47,6 +47,18 @@ def import_object(target: str) -> Any:
     return found
 
 
+@contextmanager
+def extra(name: str) -> Iterator[None]:
+    """Add to the ModuleNotFoundError of an import the command that installs this extra."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("boardenvs"):
+            raise
+        message = f'{error.name} is not installed: pip install "boardenvs[{name}]"'
+        raise ModuleNotFoundError(message, name=error.name) from error
+
+
 def top_level(target: str) -> str:
     """Return the top-level package of a text "MODULE:NAME"."""
     return target.partition(":")[0].partition(".")[0]

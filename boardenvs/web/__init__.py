@@ -2,3 +2,8 @@
 
 README.md says how it is built; `boardenvs web` serves it.
 """
+
+from boardenvs.utils.imports import extra
+
+with extra("web"):
+    import starlette as _starlette  # noqa: F401

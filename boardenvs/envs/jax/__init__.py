@@ -12,8 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-import jax
-import jax.numpy as jnp
+from boardenvs.utils.imports import extra
+
+with extra("jax"):
+    import jax
+    import jax.numpy as jnp
+
 
 from boardenvs import games
 from boardenvs.agents.jax_players import JaxPlayer, jax_evaluator, jax_player

@@ -6,9 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import jax
-import jax.numpy as jnp
-import pgx
+from boardenvs.utils.imports import extra
+
+with extra("peers"):
+    import jax
+    import jax.numpy as jnp
+    import pgx
+
 
 from boardenvs import games, render
 from boardenvs.envs.core import VERSION

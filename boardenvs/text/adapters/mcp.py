@@ -30,6 +30,7 @@ from boardenvs.game.state import IntArray, State
 from boardenvs.text.env import TextEnv
 from boardenvs.utils.checks import check_name, cut
 from boardenvs.utils.child import ChildFunction
+from boardenvs.utils.imports import extra
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
@@ -134,7 +135,8 @@ class GameTools:
 
 def server_of(made: GameTools) -> MCPServer:
     """Return a server with these tools."""
-    from mcp.server import MCPServer
+    with extra("mcp"):
+        from mcp.server import MCPServer
 
     server, one_at_a_time = MCPServer("boardenvs"), Lock()
     for tool in made.tools:
