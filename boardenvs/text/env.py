@@ -10,7 +10,7 @@ from gymnasium.utils import seeding
 
 from boardenvs import games
 from boardenvs.agents import agent_for
-from boardenvs.envs.core import ResetNeededError, check_seed
+from boardenvs.envs.core import ResetNeededError
 from boardenvs.envs.groups import Opponent, check_seat, choose, draw_seat
 from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
@@ -21,7 +21,7 @@ from boardenvs.play.session import record_of
 from boardenvs.records.record import Record
 from boardenvs.text.reader import Reading
 from boardenvs.text.turn import RETRIES, TextTurn
-from boardenvs.utils.checks import cut, is_whole, quote
+from boardenvs.utils.checks import check_seed, cut, is_whole, quote
 
 _MOST_KEPT = 1_500  # characters of a reply in a transcript, so that a record's line holds many
 
