@@ -13,15 +13,14 @@ from variants import BUILT_IN, make, random_line, random_position
 import boardenvs
 from boardenvs import records
 from boardenvs.board.bitboard import square_name, squares_of
-from boardenvs.envs.groups import choose
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.exams import take_exam
-from boardenvs.game.position import stack
 from boardenvs.text import (
     ExamEnv,
     TextEnv,
     TextPlayer,
     format_reward,
+    parse_position,
     read,
     reward,
     write_prompt,
@@ -249,12 +248,9 @@ def test_long_replies_take_no_long_time():
 
 
 def test_a_pass_is_a_move_where_it_is_the_only_one():
-    game = make("othello")
-    lines = (random_line(game, seed, 60)[0] for seed in range(100))
-    position = next(p for line in lines for p in line
-                    if not p.is_over() and p.legal_actions() == [game.noop])  # fmt: skip
+    position = parse_position(make("othello"), "8/8/8/8/8/8/8/br6 red")
     for reply in ("pass", "I pass.", '{"move": "pass"}', '{"move": null}', "Final answer: none"):
-        assert read(reply, position).action == game.noop, reply
+        assert read(reply, position).action == position.game.noop, reply
     assert read('{"move": "d3"}', position).kind == "illegal"
     assert "pass" in write_prompt([position])
 
@@ -266,28 +262,23 @@ def test_a_pass_is_a_move_where_it_is_the_only_one():
 def test_prompts_tell_the_position(name):
     game = make(name)
     line, actions = random_line(game, 3, 8)
-    position, (first, second) = line[-1], game.roles
-    sets = ((first[0].upper(), position.pieces(0)), (second[0].upper(), position.pieces(1)),
-            ("#", game.holes))  # fmt: skip
-    expected = {
-        square_name(s): next((c for c, bits in sets if bits >> s & 1), ".") for s in range(64)
-    }
-
+    position, role = line[-1], game.roles[line[-1].to_move]
     prompt = write_prompt(line, actions, legal_moves=True)
-    head, *rows = re.findall(r"^ {4}(.+)$", prompt, re.MULTILINE)
-    drawn = [
-        (f + row.split()[0], symbol)
-        for row in rows
-        for f, symbol in zip(head.split(), row.split()[1:], strict=True)
-    ]
-    assert dict(drawn) == expected
+    head, *rows = (found.split() for found in re.findall("^ {4}(.+)$", prompt, re.MULTILINE))
+    drawn = {f + row[0]: sign for row in rows for f, sign in zip(head, row[1:], strict=True)}
+    pieces = (position.pieces(0), position.pieces(1), game.holes)
+    for sign, words in zip((game.roles[0][0], game.roles[1][0], "#"), pieces, strict=True):
+        assert {square_name(s) for s in squares_of(words)} == {
+            square for square in drawn if drawn[square] == sign.upper()
+        }
     listed = re.search(r"Your legal moves are: (.*)\.", prompt)[1].split(", ")
     assert [read(move, position).action for move in listed] == position.legal_actions()
-    history = re.findall(r"^\d+\. (\w+): (\S+)$", prompt, re.MULTILINE)
-    assert [role for role, _ in history] == [game.roles[p.to_move] for p in line[:-1]]
-    assert [read(move, p).action for (_, move), p in zip(history, line, strict=False)] == actions
-    assert f"You are {game.roles[position.to_move]}" in prompt
-
+    history = re.findall(r"^\d+\. (\w+: \S+)$", prompt, re.MULTILINE)
+    assert history == [
+        f"{game.roles[p.to_move]}: {game.action_name(action, p)}"
+        for p, action in zip(line, actions, strict=False)
+    ]
+    assert f"You are {role}" in prompt
     assert "at a position of its own" in write_prompt([position])
 
 
@@ -318,28 +309,20 @@ def test_instructions_tell_the_start_and_the_limits(name):
 
 
 @pytest.mark.parametrize("name", ["othello", "lines_of_action", "wolf_and_sheep"])
-def test_players_score_as_they_do_in_process(name):
-    """The games of Gymnasium's environment, by replies."""
-    game, agent = make(name), boardenvs.make_agent("level:5")
-    env, text = BoardSingleEnv(game, opponent="greedy"), TextEnv(game, opponent="greedy", retries=0)
-    slots = ('{{"move": "{}"}}', "Final answer: {}", "{}")
+def test_games_are_those_of_gymnasium(name):
+    env, text = BoardSingleEnv(make(name), opponent="greedy"), TextEnv(name, opponent="greedy")
     for seed in range(3):
-        rngs = [np.random.default_rng(seed) for _ in range(2)]
         _, info = env.reset(seed=seed)
         text.reset(seed=seed)
-        done, score = False, 0.0
-        while not done:
-            action = int(choose(agent, game, stack([env.board.position]), rngs[0])[0])
+        rng, over = np.random.default_rng(seed), False
+        while not over:
+            action = int(rng.choice(text.position.legal_actions()))
+            text.step(f"Final answer: {text.game.action_name(action, text.position)}")
             _, score, terminated, truncated, info = env.step(action)
-            done = terminated or truncated
-        while not text.done:
-            position = text.position
-            action = int(choose(agent, game, stack([position]), rngs[1])[0])
-            text.step(slots[position.ply % 3].format(game.action_name(action, position)))
-        assert (text.reward, text.position) == (score, env.board.position)
-        assert text.record.goal == env.board.position.result()
-        assert not text.forfeited
-        assert text.record.players[game.roles.index(info["seat"])] == "text"
+            over = terminated or truncated
+        assert (text.done, text.reward, text.position) == (True, score, env.board.position)
+        assert text.record.goal == text.position.result()
+        assert text.record.players[text.game.roles.index(info["seat"])] == "text"
 
 
 def test_both_sides_may_be_asked():
@@ -350,67 +333,56 @@ def test_both_sides_may_be_asked():
         prompt = env.step(first_move(prompt)).prompt
     assert env.record.goal == env.position.result()
     env.step(first_move(env.reset()))
-    for _ in range(3):
-        assert not env.done
-        env.step("I do not know.")
+    assert [env.step("I do not know.").done for _ in range(3)] == [False, False, True]
     assert (env.reward, env.record.info["forfeit"]) == (1, env.game.roles[1])
 
 
 def test_bad_replies_are_asked_again_and_then_lose_the_game(tmp_path):
     env = TextEnv("lines_of_action", seat="black", retries=2)
-    prompt = env.reset(seed=1)
-    replies = {"b1-b4": "illegal", "I play b1-b3.": "unreadable", "\ud800" * 10**5: "unreadable"}
-    for reply, kind in list(replies.items())[:2]:
+    env.reset(seed=1)
+    kinds = ["illegal", "unreadable", "move", "illegal", "unreadable", "unreadable"]
+    replies = ["b1-b4", "I play b1-b3.", "b1-b3", "b1-b4", "I play b1-b3.", "\ud800" * 10**5]
+    for reply, kind in zip(replies, kinds, strict=True):
+        assert not env.done
         step = env.step(reply, tokens=(100, 7))
-        assert (step.reading.kind, step.done, step.reward) == (kind, False, 0)
-        assert step.prompt.startswith(prompt)
-        assert step.reading.text in step.prompt
-    assert env.step("b1-b3").reading.kind == "move"
-    kinds = [env.step(reply).reading.kind for reply in replies]
-    assert kinds == list(replies.values())
-    assert (env.done, env.reward, env.prompt, env.forfeited) == (True, -1, "", True)
+        assert step.reading.kind == kind
+        assert kind == "move" or env.done or step.reading.text in step.prompt
+    assert step.reward == env.reward == -1
+    assert (step.prompt, env.forfeited) == ("", True)
     with pytest.raises(boardenvs.ResetNeededError):
         env.step("b1-b3")
     assert env.counts == {"move": 1, "illegal": 2, "unreadable": 3, "forfeits": 1,
-                          "prompt_tokens": 200, "completion_tokens": 14}  # fmt: skip
+                          "prompt_tokens": 600, "completion_tokens": 42}  # fmt: skip
     records.save(tmp_path / "games.jsonl", [env.record])
     (record,) = records.load(tmp_path / "games.jsonl")
     assert (record.goal, record.info["forfeit"]) == ((0, 100), "black")
-    read_as = [entry["read_as"] for entry in record.info["text"]["transcript"]]
-    assert read_as == [*kinds[:2], "move", *kinds]
-
-
-def test_a_reply_that_was_cut_off_is_no_move():
-    env = TextEnv("othello", seat="black")
-    env.reset(seed=1)
-    assert env.step('{"move": "e3"}', finished=False).reading.text == "the reply was cut off"
-    assert env.step('{"move": "e3"}').reading.kind == "move"
+    assert [entry["read_as"] for entry in record.info["text"]["transcript"]] == kinds
 
 
 def test_wrong_values_are_refused():
-    for wrong in ({"seat": "white"}, {"retries": -1}, {"opponent": "nobody"},):  # fmt: skip
+    for wrong in ({"seat": "white"}, {"retries": -1}, {"opponent": "nobody"}):
         with pytest.raises(ValueError, match=r"must|unknown"):
             TextEnv("othello", **wrong)
-    with pytest.raises(boardenvs.ResetNeededError):
-        TextEnv("othello").step("d3")
     env = TextEnv("othello")
+    with pytest.raises(boardenvs.ResetNeededError):
+        env.step("d3")
     env.reset(seed=1)
     with pytest.raises(TypeError, match="must be a text"):
         env.step(19)
+    assert env.step('{"move": "e3"}', finished=False).reading.text == "the reply was cut off"
 
 
 @pytest.mark.parametrize("name", ["othello", "wolf_and_sheep"])
 def test_the_questions_of_an_exam_pay_what_the_exam_says(name):
-    env, rewards = ExamEnv(name, legal_moves=True), []
+    env, best = ExamEnv(name, legal_moves=True), []
     for number in range(len(env)):
         prompt = env.reset() if number else env.reset(seed=0)
         assert max(env.rewards().values()) == 1 > min(env.rewards().values()) == 0
         step = env.step(first_move(prompt))
         assert (step.done, step.prompt) == (True, "")
-        rewards.append(step.reward)
+        best.append(step.reward == 1)
     mark = take_exam(make(name), TextPlayer(first_move, legal_moves=True)).total
-    share = mark.kept if mark.best is None else mark.best
-    assert np.mean(np.array(rewards) == 1) == pytest.approx(share)
+    assert np.mean(best) == pytest.approx(mark.kept if mark.best is None else mark.best)
     env.reset(seed=len(env) + 1)
     assert env.number == 1
     assert env.step("I do not know.").reward == 0
@@ -418,19 +390,18 @@ def test_the_questions_of_an_exam_pay_what_the_exam_says(name):
 
 def test_rewards_of_replies():
     game = make("wolf_and_sheep")
-    position = next(p for p in random_line(game, 1, 9)[0] if not p.is_over() and p.ply > 4)
-    for action in position.legal_actions():
-        reply = json.dumps({"move": game.action_name(action, position)})
-        keeps = boardenvs.analyse(position).outcome
-        found = next(m for m in boardenvs.analyse(position).moves if m.action == action)
-        assert found.outcome != keeps or reward(position, reply) > 0
-        assert format_reward(position, reply) == 1
-    best = boardenvs.analyse(position).moves[0].action
-    assert reward(position, game.action_name(best, position)) == 1
+    position = random_position(game, 1, 5)
+    found = boardenvs.analyse(position)
+    names = [game.action_name(move.action, position) for move in found.moves]
+    rewards = [reward(position, json.dumps({"move": name})) for name in names]
+    assert rewards == sorted(rewards, reverse=True)
+    assert rewards[0] == format_reward(position, names[0]) == 1
+    for move, share in zip(found.moves, rewards, strict=True):
+        assert share > 0 or move.outcome != found.outcome
     assert (reward(position, "a1-a8"), format_reward(position, "a1-a8")) == (0, 1)
     assert reward(position, "I pass on") == format_reward(position, "I pass on") == 0
     with pytest.raises(ValueError, match="does not value"):
-        reward(position, game.action_name(best, position), "random")
+        reward(position, names[0], "random")
 
 
 # ---- players -------------------------------------------------------------------------------------
@@ -438,16 +409,14 @@ def test_rewards_of_replies():
 
 @pytest.mark.parametrize("threads", [1, 4])
 def test_a_text_player_plays_as_its_function_would(threads):
-    game = make("othello")
-
     def in_process(game, state, rng):
         return np.array([position.legal_actions()[0] for position in game.positions(state)])
 
     player = TextPlayer(first_move, legal_moves=True, threads=threads)
-    by_text = boardenvs.play_match(game, player, "greedy", 3)
-    assert np.array_equal(
-        by_text.actions, boardenvs.play_match(game, in_process, "greedy", 3).actions
-    )
+    matches = [
+        boardenvs.play_match(make("othello"), its, "greedy", 3) for its in (player, in_process)
+    ]
+    assert np.array_equal(matches[0].actions, matches[1].actions)
     assert player.counts["move"] > 100
     assert not player.counts["illegal"] + player.counts["unreadable"]
 

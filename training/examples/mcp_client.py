@@ -27,7 +27,7 @@ async def main():
         told = await call("board")
         assert re.match("Error.*call new_game first", told), told
         told = await call("new_game", opponent="python:os:system")
-        assert re.match("Error.*is code", told), told
+        assert re.match("Error.*unknown opponent", told), told
 
         told = await call("new_game", game="wolf_and_sheep", seat="sheep", seed=1)
         assert "You play Wolf and Sheep. You are sheep" in told, told
