@@ -69,7 +69,7 @@ def trains(example: Example) -> bool:
 
 
 def run_example(example: Example, folder: Path, *, readme: bool = False) -> str:
-    """What an example prints, alone in a file in a folder, as one who copies it would run it.
+    """Return what an example prints, alone in a file in a folder, as a user who copies it runs it.
 
     It can import what is in this repository, and modules beside the tests, which guides name; in
     README it cannot. Those that do not train use the rules in NumPy: nothing is compiled.
@@ -82,7 +82,7 @@ def run_example(example: Example, folder: Path, *, readme: bool = False) -> str:
 
 
 def _run(file: Path, environment: dict[str, str]) -> str:
-    """What a file prints that is run in its folder."""
+    """Run a file in its folder, and return what it prints."""
     shown = subprocess.run(
         [sys.executable, str(file)],
         cwd=file.parent,
@@ -97,7 +97,7 @@ def _run(file: Path, environment: dict[str, str]) -> str:
 
 
 def follow(tutorial: Path, folder: Path) -> str:
-    """What all blocks of a tutorial print, in their order, as one who follows it in a checkout in
+    """Return what all blocks of a tutorial print, in order, as one who follows it in a checkout in
     this folder would run them.
 
     Python goes on in one session, what begins with the name of a file is written there, and

@@ -29,15 +29,6 @@ def test_examples_run_alone(example, tmp_path, monkeypatch, in_python):
     runpy.run_path("example.py", run_name="__main__")
 
 
-def test_there_are_examples_of_every_kind():
-    places = [example.place for example in PYTHON]
-    guides = {place.split(" #")[0] for place in places if ".md" in place}
-    assert {
-        f"boardenvs/{room}/README.md" for room in ("agents", "arena", "envs", "records")
-    } <= guides
-    assert sum(place.startswith("page of") for place in places) == len(boardenvs.games.BUILT_IN)
-
-
 @pytest.mark.parametrize("name", boardenvs.__all__)
 def test_public_names_have_a_docstring_with_an_example(name):
     thing = getattr(boardenvs, name)

@@ -12,47 +12,33 @@ from test_examples import PYTHON
 JAX = [e for e in PYTHON if runs_jax(e)]
 RLLIB = [e for e in PYTHON if "rllib" in e.text]
 LEARNING = [e for e in PYTHON if trains(e) and e not in JAX + RLLIB]
+NEEDED = {"rllib": "ray.rllib", "jax": "jax", "learning": "sb3_contrib"}
 
 
-def each(found):
-    assert found
-    return pytest.mark.parametrize("example", found, ids=[example.place for example in found])
-
-
-@each(JAX)
-def test_jax(example, tmp_path):
-    pytest.importorskip("jax")
-    pytest.importorskip("pgx")
-    if "import mctx" in example.text:
-        pytest.importorskip("mctx", reason="mctx is not installed: pip install '.[test]'")
+@pytest.mark.parametrize(
+    ("kind", "example"),
+    [(kind, e) for kind, found in zip(NEEDED, (RLLIB, JAX, LEARNING), strict=True) for e in found],
+    ids=lambda value: getattr(value, "place", value),
+)
+def test_example(kind, example, tmp_path):
+    pytest.importorskip(NEEDED[kind], reason=f"make {kind} installs it")
+    for module in re.findall("^import (pgx|mctx)", example.text, re.MULTILINE):
+        pytest.importorskip(module)
     run_example(example, tmp_path)
 
 
-@each(RLLIB)
-def test_rllib(example, tmp_path):
-    pytest.importorskip("ray.rllib", reason="RLlib is not installed here: make rllib")
-    run_example(example, tmp_path)
-
-
-@each(LEARNING)
-def test_learning(example, tmp_path):
-    pytest.importorskip("sb3_contrib")
-    run_example(example, tmp_path)
-
-
-# Each tutorial prints scores, the last of which is that of what it has trained.
+# Each tutorial prints scores; the last one is its trained policy's.
 TRAINING = {
     "learning-sb3": ("sb3.md", r"'random': (\d\.\d+), 'greedy': \d\.\d+\}"),
     "learning-single-file": ("single_file.md", r"  (\d\.\d+) \[.*\) against random"),
     "rllib": ("rllib.md", r"score_random (\d\.\d+)"),
     "jax": ("jax.md", r"after (\d\.\d+) \["),
 }
-NEEDED = {"rllib": "ray.rllib", "jax": "jax"}
 
 
 @pytest.mark.parametrize("name", TRAINING)
 def test_tutorial(name, tmp_path):
-    pytest.importorskip(NEEDED.get(name, "sb3_contrib"))
+    pytest.importorskip(NEEDED[name.partition("-")[0]])
     page, score = TRAINING[name]
     assert float(re.findall(score, follow(TUTORIALS / page, tmp_path))[-1]) > 0.7
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from variants import BUILT_IN, make, random_line, random_position
+from variants import BUILT_IN, make, random_position
 
 import boardenvs
 from boardenvs import records
@@ -28,8 +28,6 @@ from boardenvs.text import (
 from boardenvs.text.adapters.mcp import GameTools
 
 pytestmark = pytest.mark.usefixtures("in_python")
-
-GAMES = ("othello_holes", "lines_of_action", "wolf_and_sheep_described")
 
 
 def first_move(prompt):
@@ -181,19 +179,16 @@ SLOTS = (
     r"\boxed{{{}}}",
     "\nFinal answer: **{}**\n",
 )
-SPELLINGS = {
-    "capitals": str.upper,
-    "an arrow": lambda move: move.replace("-", " -&gt; "),
-    "words": lambda move: move.replace("-", " to "),
-    "full width": lambda move: "".join(chr(ord(c) + 0xFEE0) for c in move),
-    "a column and a row": lambda move: re.sub(
-        r"([a-z])(\d+)", r"column \1, row \2", move.replace("-", " to ")
-    ),
-    "as it is": str,
-}
+SPELLINGS = (
+    str,
+    str.upper,
+    lambda move: move.replace("-", " -&gt; "),
+    lambda move: "".join(chr(ord(c) + 0xFEE0) for c in move),  # full width
+    lambda move: re.sub(r"([a-z])(\d+)", r"column \1, row \2", move.replace("-", " to ")),
+)
+PROSE = ("I play {}.", "{} is best", "So {}", "Let me look: {} or {}", "I see\n- {}\n", "{} wins!",
+         "My opponent's answer: {}", "“{}” was tempting")  # fmt: skip
 WORDS = st.text(string.ascii_letters + " ,!äé中🙂\n", max_size=60)
-
-
 OTHERS = [
     "boardenvs_connect_four:ConnectFour",
     "boardenvs_hex:Hex",
@@ -204,36 +199,27 @@ OTHERS = [
 
 @st.composite
 def legal_moves(draw):
-    """A position of any game, and two names of its legal moves."""
+    """A position of any game, and the name of a legal move."""
     game = make(draw(st.sampled_from([*BUILT_IN, *OTHERS])))
     position = random_position(game, draw(st.integers(0, 9)), draw(st.integers(0, 20)))
     if position.is_over():
         position = game.start()
-    names = [game.action_name(action, position) for action in position.legal_actions()]
-    return position, draw(st.sampled_from(names)), draw(st.sampled_from(names))
-
-
-@given(legal_moves(), st.sampled_from(SLOTS), st.sampled_from(sorted(SPELLINGS)), WORDS)
-def test_a_slot_is_read_in_any_spelling(drawn, slot, spelling, words):
-    position, move, other = drawn
-    before = "" if slot == "{}" else f"{words} I considered {other}.\n"
-    found = read(before + slot.format(SPELLINGS[spelling](move)), position)
-    assert found.kind == "move"
-    assert position.game.action_name(found.action, position) == move
+    return position, game.action_name(draw(st.sampled_from(position.legal_actions())), position)
 
 
 @given(
-    legal_moves(),
-    st.sampled_from(["I play {}.", "{} is best", "So {}", "Let me look: {} or {}", "I see\n- {}\n",
-                     "{} wins!", "My opponent's answer: {}", "“{}” was tempting"]),
-    WORDS,
-)  # fmt: skip
-def test_prose_is_never_a_move(drawn, sentence, words):
-    position, move, _ = drawn
-    assert read(f"{words}\n{sentence.replace('{}', move)}", position).kind == "unreadable"
+    legal_moves(), st.sampled_from(SLOTS), st.sampled_from(SPELLINGS), st.sampled_from(PROSE), WORDS
+)
+def test_slots_are_read_in_any_spelling_and_prose_is_not(drawn, slot, spelling, prose, words):
+    position, move = drawn
+    said = f"{words}\n{prose.replace('{}', move)}"
+    assert read(said, position).kind == "unreadable"
+    before = "" if slot == "{}" else f"{said}\n"
+    found = read(before + slot.format(spelling(move)), position)
+    assert position.game.action_name(found.action, position) == move
 
 
-@given(st.one_of(st.text(), st.binary().map(lambda some: some.decode("latin-1"))))
+@given(st.text() | st.binary().map(lambda some: some.decode("latin-1")))
 def test_garbage_is_read_as_something(text):
     found = read(text, make("lines_of_action").start())
     assert (found.action is None) == (found.kind != "move")
@@ -258,46 +244,53 @@ def test_a_pass_is_a_move_where_it_is_the_only_one():
 # ---- prompts -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", GAMES)
-def test_prompts_tell_the_position(name):
-    game = make(name)
-    line, actions = random_line(game, 3, 8)
-    position, role = line[-1], game.roles[line[-1].to_move]
+TOLD = """
+# The game so far
+
+1. black: f4
+2. red: d3
+3. black: c4
+
+# The position
+
+       a b c d e f g h
+     8 . . . . . . . .
+     7 . . . . . . . .
+     6 . . # . . # . .
+     5 . . . R B . . .
+     4 . . B B B B . .
+     3 . . # R . # . .
+     2 . . . . . . . .
+     1 . . . . . . . .
+
+B is one of the discs of black, R one of red, and . an empty square, # a hole.
+
+It is your turn: red is to move.
+
+Your legal moves are: b3, b5, f5.
+
+# Your answer
+
+A move is written like e3. Think as long as you like, and then end your reply"""
+
+
+def test_prompts_tell_the_game():
+    line = [make("othello_holes").start()]
+    actions = [line[0].game.parse_action(name) for name in ("f4", "d3", "c4")]
+    for action in actions:
+        line.append(line[-1].step(action))
     prompt = write_prompt(line, actions, legal_moves=True)
-    head, *rows = (found.split() for found in re.findall("^ {4}(.+)$", prompt, re.MULTILINE))
-    drawn = {f + row[0]: sign for row in rows for f, sign in zip(head, row[1:], strict=True)}
-    pieces = (position.pieces(0), position.pieces(1), game.holes)
-    for sign, words in zip((game.roles[0][0], game.roles[1][0], "#"), pieces, strict=True):
-        assert {square_name(s) for s in squares_of(words)} == {
-            square for square in drawn if drawn[square] == sign.upper()
-        }
-    listed = re.search(r"Your legal moves are: (.*)\.", prompt)[1].split(", ")
-    assert [read(move, position).action for move in listed] == position.legal_actions()
-    history = re.findall(r"^\d+\. (\w+: \S+)$", prompt, re.MULTILINE)
-    assert history == [
-        f"{game.roles[p.to_move]}: {game.action_name(action, p)}"
-        for p, action in zip(line, actions, strict=False)
-    ]
-    assert f"You are {role}" in prompt
-    assert "at a position of its own" in write_prompt([position])
+    assert prompt.startswith(
+        "You play Othello with holes. You are red, and black is your opponent."
+    )
+    assert TOLD in prompt
+    assert "at a position of its own" in write_prompt(line[-1:])
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_instructions_tell_the_start_and_the_limits(name):
-    """Every square that the rules in words name in their first part, and no other, has a piece; the
-    holes, and numbers of moves, are the game's.
-    """
+def test_instructions_tell_the_holes_and_limits(name):
     game = make(name)
     text = " ".join(game.about.instructions.split())
-    start = re.split("On its turn|The sides take", text)[0]
-    squares = {
-        x + y
-        for a, b, c, d in re.findall(r"\b([a-h])([1-8])(?: to ([a-h])([1-8]))?", start)
-        for x in "abcdefgh"[ord(a) - 97 : ord(c or a) - 96]
-        for y in map(str, range(int(b), int(d or b) + 1))
-    }
-    position = game.start()
-    assert squares == {square_name(s) for s in squares_of(position.own | position.opp)}
     holes = re.findall(r"[a-h][1-8]", text.partition("Holes are")[2])
     assert holes == [square_name(s) for s in squares_of(game.holes)]
     limit = getattr(game, "max_steps", game.max_plies)
@@ -407,30 +400,15 @@ def test_rewards_of_replies():
 # ---- players -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("threads", [1, 4])
-def test_a_text_player_plays_as_its_function_would(threads):
-    def in_process(game, state, rng):
-        return np.array([position.legal_actions()[0] for position in game.positions(state)])
-
-    player = TextPlayer(first_move, legal_moves=True, threads=threads)
-    matches = [
-        boardenvs.play_match(make("othello"), its, "greedy", 3) for its in (player, in_process)
-    ]
-    assert np.array_equal(matches[0].actions, matches[1].actions)
-    assert player.counts["move"] > 100
-    assert not player.counts["illegal"] + player.counts["unreadable"]
-
-
-def test_who_gives_no_move_forfeits_and_the_reason_is_reported():
+def test_a_reply_that_cannot_be_read_is_reported_as_such():
     silent = TextPlayer(lambda prompt: "I play d3.", retries=1)
     match = boardenvs.play_match(make("othello"), silent, "random", 1)
-    assert match.score == 0
-    assert (silent.counts["forfeits"], silent.counts["unreadable"]) == (2, 4)
-    assert "the last was unreadable: there is neither an answer slot" in match.faults[0].message
-    assert "not legal" not in match.faults[0].message
-    mark = take_exam(make("othello"), silent)
-    assert mark.total.kept == 0
-    assert mark.faults.message == match.faults[0].message
+    exam = take_exam(make("othello"), silent)
+    assert match.score == exam.total.kept == 0
+    for message in (match.faults[0].message, exam.faults.message):
+        assert "2 replies, the last was unreadable: there is neither an answer slot" in message
+        assert "action" not in message
+    assert silent.counts["forfeits"] == silent.counts["unreadable"] / 2 > 2
 
 
 # ---- tools ---------------------------------------------------------------------------------------
@@ -449,22 +427,19 @@ def test_tools_play_a_game(numpy_in_processes):
     assert "a1-a2, which is not a legal move" in tools.play("a1-a2")
     (best,) = tools.analyse(1)["moves"]
     assert best["move"] in tools.legal_moves()
-    assert len(re.findall(r"^\d+\. ", tools.play(best["move"]), re.MULTILINE)) >= 2
+    assert "\n2. " in tools.play(best["move"])
     assert "analyse" not in [tool.__name__ for tool in GameTools(analysis=False).tools]
 
 
-def test_tools_offer_a_list_of_opponents_and_take_limited_time(
-    numpy_in_processes, monkeypatch, tmp_path
-):
-    """An opponent may be named on the command line that thinks without end."""
-    tools, errors = GameTools(opponent="alphabeta:depth=60", seconds=2), set()
+def test_tools_name_no_file():
     for name in (__file__, "nothing", "/root"):
-        with pytest.raises(ValueError, match="unknown opponent") as caught:
-            tools.new_game(opponent=f"policy:{name}")
-        errors.add(str(caught.value).partition("Known: ")[2])
-    assert len(errors) == 1
+        with pytest.raises(ValueError, match=r"^unknown opponent .* Known: 'alphabeta', 'greedy'"):
+            GameTools().new_game(opponent=f"policy:{name}")
+
+
+def test_tools_are_stopped_in_time(numpy_in_processes, monkeypatch, tmp_path):
     with pytest.raises(ValueError, match="may take 2 seconds"):
-        tools.new_game(seat="red")
+        GameTools(opponent="alphabeta:depth=60", seconds=2).new_game(seat="red")
     for name in ("ROBUST_LOG", "ROBUST_FLAG"):
         monkeypatch.setenv(name, str(tmp_path / name))
     (tmp_path / "ROBUST_FLAG").touch()

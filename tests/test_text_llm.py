@@ -38,34 +38,19 @@ def served(faults=(), reply=first_move, **answer):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             asked.append((self.path, dict(self.headers), body))
             fault = next(left, None)
-            message = {"role": "assistant", "content": reply(body["messages"][0]["content"])}
-            whole = {
-                "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-                "usage": {"prompt_tokens": 100, "completion_tokens": 10},
-                **answer,
-            }
-            sent = json.dumps(whole).encode()
-            status, length = 200, len(sent)
-            if isinstance(fault, int):
-                status = fault
-            elif fault == "half":
-                sent = sent[: len(sent) // 2]
-            elif isinstance(fault, bytes):
-                sent, length = fault, len(fault)
-            elif fault == "hang":
-                self.rfile.read(1)  # until the other hangs up
-            self.send_response(status)
-            if status == 302:
-                self.send_header("Location", "http://127.0.0.1:9/")
+            message = {"content": reply(body["messages"][0]["content"])}
+            usage = {"prompt_tokens": 100, "completion_tokens": 10}
+            whole = {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
+            sent = fault if isinstance(fault, bytes) else json.dumps(whole | answer).encode()
+            self.send_response(fault if isinstance(fault, int) else 200)
+            self.send_header("Location", "http://127.0.0.1:9/")
             self.send_header("Retry-After", "0")
-            if fault == "trickle":
-                self.send_header("Connection", "close")
-            self.send_header("Content-Length", str(length))
+            self.send_header("Content-Length", str(len(sent)))
             self.end_headers()
             while fault == "trickle":
                 self.wfile.write(b" ")
                 time.sleep(0.1)
-            self.wfile.write(sent)
+            self.wfile.write(sent[: len(sent) // 2] if fault == "half" else sent)
             self.close_connection = True
 
         def log_message(self, *args):
@@ -98,8 +83,15 @@ def test_a_model_plays_as_its_function_does(tmp_path):
         path, headers, body = asked[0]
         assert (path, headers["Authorization"]) == ("/v1/chat/completions", f"Bearer {KEY}")
         assert (body["model"], body["max_tokens"]) == ("tiny", 50)
-    expected = boardenvs.play_match(game, TextPlayer(first_move, legal_moves=True), "greedy", 2)
-    assert np.array_equal(match.actions, expected.actions)
+
+    def in_process(game, state, rng):
+        return np.array([position.legal_actions()[0] for position in game.positions(state)])
+
+    by_text = TextPlayer(first_move, legal_moves=True, threads=4)
+    for player in (by_text, in_process):
+        expected = boardenvs.play_match(game, player, "greedy", 2)
+        assert np.array_equal(match.actions, expected.actions)
+    assert by_text.counts["move"] > 60
     assert len(asked) - 7 == len(log.read_text().splitlines())
     assert KEY not in log.read_text()
     assert KEY not in str(vars(boardenvs.make_agent(spec)))
@@ -177,29 +169,29 @@ def test_commands_tell_strength_and_legality_apart():
         spec = f"llm:tiny,base_url={url},legal_moves=true,threads=1,prompt_price=1,retries=0"
         said = run("rate", spec, "--game", "wolf_and_sheep", "--games", "8")
     assert re.search(r"95 % interval from|rated -?\d+ at most", said)
-    counted = re.search(r"the player counted: (.*)", said)[1]
-    assert re.fullmatch(
-        r"move \d+, unreadable 4, forfeits 4, prompt tokens [\d,]+, completion tokens [\d,]+, "
-        r"cost [\d.]+",
-        counted,
-    )
+    assert re.search(r"the player counted: move \d+, unreadable 4, forfeits 4, prompt tokens", said)
+    assert re.search(r"completion tokens [\d,]+, cost [\d.]+\n", said)
+
+
+@pytest.mark.parametrize("fault", [400, 302])
+def test_what_is_refused_is_not_tried_again(fault):
+    with served([fault]) as (url, asked):
+        with pytest.raises(StopPlayError, match=f"status {fault}"):
+            Endpoint(LlmSettings("tiny", url)).ask("Hello")
+        assert len(asked) == 1
 
 
 @pytest.mark.parametrize(
-    ("fault", "tries"),
-    [(400, 1), (302, 1), (429, 6), ("half", 6), ("hang", 6), ("trickle", 6), (b"{}", 6),
-     (b" " * (9 << 20), 6)],
-    ids=lambda value: str(value)[:9],
-)  # fmt: skip
-def test_an_endpoint_that_stays_bad_stops_the_work(fault, tries):
+    "fault", [429, "half", "trickle", b"{}", b" " * (9 << 20)], ids=lambda fault: str(fault)[:9]
+)
+def test_an_endpoint_that_stays_bad_stops_the_work(fault):
     with served([fault] * 99) as (url, asked):
-        seconds = 0.3 if fault in ("hang", "trickle") else 20
-        endpoint = Endpoint(LlmSettings("tiny", url, timeout=seconds, wait=0))
-        with pytest.raises(
-            StopPlayError, match="after 6 tries" if tries > 1 else f"status {fault}"
-        ):
+        endpoint = Endpoint(
+            LlmSettings("tiny", url, timeout=0.5 if fault == "trickle" else 20, wait=0)
+        )
+        with pytest.raises(StopPlayError, match="after 6 tries"):
             endpoint.ask("Hello")
-        assert len(asked) == tries or fault in ("hang", "trickle")  # on a busy machine, fewer come
+        assert asked
     with pytest.raises(StopPlayError, match="after 6 tries"):
         endpoint.ask("Hello")  # nobody is there
 
