@@ -186,13 +186,6 @@ def test_the_tree_grows_as_one_tree() -> None:
         assert replace(alone, seconds=0) == replace(found, seconds=0)
 
 
-def test_alphabeta_goes_on_to_the_proof() -> None:
-    (position,) = some_positions(make("othello"), 1, (52, 52), seed=1)
-    last = analyse(position, "alphabeta:endgame=0", time=600)
-    whole = analyse(position, "alphabeta:depth=1,endgame=8")
-    assert (last.margin, last.unit) == (whole.margin, whole.unit)
-
-
 # ---- games that were played ----------------------------------------------------------------------
 
 

@@ -93,12 +93,9 @@ def ring(square: int) -> set[int]:
 
 @given(squares=PIECES)
 @example(squares=set())
-@example(squares={0})
 @example(squares=ring(27))
-@example(squares=ring(9) | ring(45))
 @example(squares=ring(18) | ring(27))  # two that share a side
 @example(squares=ring(27) | {27})  # filled
-@example(squares={0, 7, 56, 63, 27})
 @example(squares={0, 9, 18, 27, 36, 45, 54, 63, 7, 14, 21, 28})
 @example(squares={10, 12, 17, 19, 26, 28, 33, 35, 37, 42, 44, 51})  # of most holes
 def test_groups_by_flooding(squares: set[int]) -> None:

@@ -318,41 +318,14 @@ def test_ctrl_c_ends_a_search() -> None:
     ("wrong", "message"),
     [
         ({"depth": 0}, "depth is 0: it must be 1 to 100 plies"),
-        ({"depth": 2.5}, "depth is 2.5"),
         ({"nodes": 0}, "nodes is 0: it must be 1 or more"),
         ({"time": float("nan")}, "time is nan: it must be more than 0 seconds"),
         ({"endgame": 65}, "endgame is 65: it must be 0 to 64 empty squares"),
-        ({"probcut": -1}, "probcut is -1: it must be 0 to 100 deviations"),
     ],
 )
 def test_limits_that_are_none_are_named(wrong: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Limits(**wrong)  # type: ignore[arg-type]
-
-
-@pytest.mark.usefixtures("in_python")
-def test_an_engine_stays_with_its_backend() -> None:
-    pytest.importorskip("numba")
-    searcher, state = AlphaBeta(OTHELLO), OTHELLO.init(1)
-    set_backend("numba")
-    with pytest.raises(RuntimeError, match="this search is for 'numpy', not for 'numba'"):
-        searcher.search(state, seeds_of(state), Limits(2))
-
-
-# ---- ProbCut -------------------------------------------------------------------------------------
-
-
-@pytest.mark.usefixtures("in_python")
-def test_probcut() -> None:
-    """It saves positions and changes values little; with a wide margin it changes nothing."""
-    state = stack([random_line(OTHELLO, seed, 20 + 4 * seed)[0][-1] for seed in range(4)])
-    searcher = alphabeta_for(OTHELLO, trained_evaluation(OTHELLO))
-    plain, cut, wide = (
-        searcher.search(state, seeds_of(state), Limits(4, probcut=x)) for x in (0, 1, 100)
-    )
-    assert cut.nodes.sum() < 0.9 * plain.nodes.sum()
-    assert abs(cut.value - plain.value).mean() < 300  # three points
-    np.testing.assert_array_equal(wide.value, plain.value)
 
 
 if __name__ == "__main__":  # records what they are to find

@@ -8,9 +8,7 @@ from negamax import is_over, wins_within
 from test_policy import random_policy
 
 from boardenvs import games
-from boardenvs.agents import make_agent
 from boardenvs.agents.policy import PolicyAgent
-from boardenvs.agents.policy_file import save_policy
 from boardenvs.agents.shield import Shield
 from boardenvs.agents.simple import RandomAgent
 from boardenvs.game.contract import Game
@@ -85,14 +83,3 @@ def test_moves_of_an_agent_that_cannot_rank_are_replaced_by_any_allowed_one() ->
     many = concat([stack([position])] * 300)
     chosen = Shield(RandomAgent()).act(game, many, np.random.default_rng(0))
     assert set(chosen.tolist()) == set(allowed)
-
-
-def test_a_policy_file_is_shielded(tmp_path) -> None:
-    game = games.make("wolf_and_sheep")
-    policy, path = random_policy(game), tmp_path / "policy.npz"
-    save_policy(policy, path, stored="float32")
-    by_text, by_hand = (
-        shield.act(game, positions(game, (6, 20)), np.random.default_rng(0)).tolist()
-        for shield in (make_agent(f"policy:{path}"), Shield(PolicyAgent(policy)))
-    )
-    assert by_text == by_hand
