@@ -48,14 +48,6 @@ def test_undo_and_redo_go_back_and_forth():
     assert len(line) > 20
 
 
-@pytest.mark.parametrize("action", [0, 64, -1, 10_000])
-def test_what_is_illegal_changes_nothing(action):
-    session = GameSession(OTHELLO)
-    with pytest.raises(IllegalActionError):
-        session.play(action)
-    assert session.actions == ()
-
-
 def test_resignation():
     session = GameSession(OTHELLO)
     session.play(20)
