@@ -56,7 +56,7 @@ def _options(
 def bench(context: typer.Context) -> None:
     """Measure speed and memory: random play through every interface, other libraries, and search.
 
-    All words after `bench` are those of `python -m boardenvs.bench`, whose `--help` lists them.
+    All words after `bench` go to `python -m boardenvs.bench`, whose `--help` lists them.
 
     ```
     boardenvs bench --games othello --sizes 1024 --no-peers

@@ -85,7 +85,7 @@ def _named(parameters: list[Any]) -> list[Any]:
 
 # ---- errors of usage -----------------------------------------------------------------------------
 
-# The base class of usage errors: click's, or that of typer's own copy of click.
+# The base class of usage errors: click's, or the one in typer's own copy.
 _UsageError: type[Any] = typer.BadParameter.__bases__[0]
 
 # The wanted value, by the type of Pydantic's error: newer versions of typer validate with Pydantic.

@@ -102,7 +102,7 @@ def new_game(
     rows: Annotated[int, Option(min=3, max=LARGEST, help="Ranks of the board.")] = 8,
     columns: Annotated[int, Option(min=3, max=LARGEST, help="Files of the board.")] = 8,
 ) -> None:
-    """Write a package with a game of your own: rules, tests and a page, all of which work at once.
+    """Write a package with a game of your own: rules, tests and a page, which work at once.
 
     ```
     boardenvs new-game reach_the_edge --rows 6 --columns 7

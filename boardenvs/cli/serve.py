@@ -31,7 +31,7 @@ class EngineCommand:
     game: GameName
     player: Player
     protocol: Annotated[
-        str | None, typer.Option(help="`gtp` or `nboard`. Default: that of the first line.")
+        str | None, typer.Option(help="`gtp` or `nboard`. Default: as the first line shows.")
     ] = None
     seed: Seed = 0
 
