@@ -45,8 +45,8 @@ def test_advantages_are_those_of_numpy() -> None:
     discounts = rng.choice(np.array([-1, 1], np.float32), over.shape)
     expected = in_numpy(rewards, over, values, discounts, 0.9)
     moves = values[:-1], rewards, np.where(over, 0, discounts)
-    columns = [jnp.asarray(x[:, 0]) for x in (*moves, values[-1:])]
-    found = advantages(*columns[:3], columns[3][0], 0.9)
+    before, paid, factors = (jnp.asarray(x[:, 0]) for x in moves)
+    found = advantages(before, paid, factors, jnp.asarray(values[-1, 0]), 0.9)
     np.testing.assert_allclose(found, expected[:, 0], atol=1e-5)
 
 
