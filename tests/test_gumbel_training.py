@@ -25,13 +25,16 @@ from boardenvs.agents.policy_file import load_policy
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.position import stack
-from boardenvs.game.state import FloatArray, State, concat, take
+from boardenvs.game.state import FloatArray, State, take
+from boardenvs.search import Limits
+from boardenvs.search.evaluation_file import trained_evaluation
+from boardenvs.search.solver import search_position
 from training.command import read_settings
 from training.folder import load_newest
 from training.gumbel.__main__ import GumbelRun, main
 from training.gumbel.gumbel_settings import GumbelConfig, LearningSettings
-from training.gumbel.network import NetworkLearner, new_network
-from training.gumbel.replay import ReplayBatch, ReplayBuffer
+from training.gumbel.network import JudgedNetwork
+from training.gumbel.replay import ReplayBuffer
 from training.gumbel.self_play import SelfPlay
 from training.run import game_metrics
 
@@ -200,40 +203,20 @@ def test_batches_are_turned_with_their_policies(name: str) -> None:
     assert (~np.isin(batch.state.own, state.own)).sum() > 20
 
 
-# ---- what is learnt ------------------------------------------------------------------------------
-
-
-def learner() -> NetworkLearner:
-    th.manual_seed(0)
-    game = make("othello")
-    return NetworkLearner(game, new_network(game, (16,), "float32"), LearningSettings())
-
-
-def batch_of(policy_of: int) -> ReplayBatch:
-    """Four positions of value 0.5, of which the first two have a policy."""
-    game = make("othello")
-    policy = np.zeros((4, game.num_actions), np.float16)
-    policy[[0, 1, 2, 3], np.array(game.start().legal_actions())[[0, 0, policy_of, policy_of]]] = 1
-    has = np.arange(4) < 2
-    return ReplayBatch(concat([game.init(1)] * 4), policy, has, np.full(4, 0.5, np.float32))
-
-
-def weights(network: th.nn.Module) -> list[th.Tensor]:
-    return [x.detach().clone() for x in network.parameters()]
-
-
-def test_policies_are_learnt_of_plies_that_were_searched_in_full() -> None:
-    """Of four equal moves: the loss is that of the first two positions, whatever the others say."""
-    found = []
-    for other in (1, 2):
-        one = learner()
-        losses = one.learn(batch_of(other), 1e-2).tolist()
-        found.append(weights(one.network))
-        assert losses == pytest.approx([np.log(4), 0.25, np.log(4)], abs=0.1)
-    assert same(*found)
-
-
 # ---- a judge beside the network ------------------------------------------------------------------
+
+
+def test_a_judge_has_half_of_each_value_and_no_share_of_the_policy() -> None:
+    game = make("othello")
+    evaluation = trained_evaluation(game)
+    assert evaluation is not None
+    state = random_openings(game, 6, (4, 20), np.random.default_rng(0))
+    policy, both = JudgedNetwork(First(), evaluation).evaluate(game, state)
+    expected, own = First().evaluate(game, state)
+    np.testing.assert_array_equal(policy, expected)
+    found = [search_position(p, Limits(2), evaluation=evaluation) for p in game.positions(state)]
+    judged = np.tanh(np.array([x.value for x in found], float) / 12)
+    np.testing.assert_allclose(both, own / 2 + judged / 2, atol=1e-6)
 
 
 # ---- runs ----------------------------------------------------------------------------------------

@@ -5,23 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch as th
 import yaml
 from examples import readme_examples, run_example
-from sb3_contrib import MaskablePPO
 
 from boardenvs.envs import batch
-from boardenvs.envs.sb3 import BoardVecEnv
-from boardenvs.game.contract import Game
-from boardenvs.game.openings import random_openings
-from boardenvs.game.position import Position, stack
-from boardenvs.games import make
 from training import ppo
 
 th.set_num_threads(1)
@@ -80,46 +72,3 @@ def test_the_training_in_the_readme_beats_the_opponent_that_it_names(tmp_path: P
     assert score is not None
     assert float(score[1]) > 0.7
     assert (tmp_path / "othello_ppo.zip").exists()
-
-
-# ---- against exact solutions ---------------------------------------------------------------------
-
-
-@cache
-def solve(game: Game, position: Position) -> int:
-    """The result for the side to move under best play: +1, 0 or -1, by trying everything."""
-    if position.terminated:
-        return int(position.result()[position.to_move] - 50) // 50
-    return max(-solve(game, position.step(a)) for a in position.legal_actions())
-
-
-def test_learnt_values_and_moves_agree_with_endgames_solved_exactly() -> None:
-    game = make("othello")
-    late = game.positions(random_openings(game, 300, (55, 56), np.random.default_rng(5)))
-    won = [p for p in late if solve(game, p) == 1 and is_hard(game, p)][:12]
-    lost = [p for p in late if solve(game, p) == -1 and is_hard(game, p)][:12]
-    starts = stack(won + lost)
-    env = BoardVecEnv(game, 64, starts=starts, seed=0)
-    model = MaskablePPO(
-        "MlpPolicy", env, gamma=-1.0, n_steps=32, batch_size=256, n_epochs=4, learning_rate=1e-3,
-        seed=0, device="cpu",
-    )  # fmt: skip
-    model.learn(50_000)
-    observation = th.as_tensor(game.observe(starts).copy())
-    with th.no_grad():
-        values = model.policy.predict_values(observation).flatten().numpy()
-    truth = np.array([1] * len(won) + [-1] * len(lost))
-    assert (np.sign(values) == truth).mean() > 0.9
-    actions, _ = model.predict(observation.numpy(), deterministic=True,
-                               action_masks=game.legal(starts))  # fmt: skip
-    kept = [
-        solve(game, p.step(int(a))) == -1 for p, a in zip(won, actions, strict=False)
-    ]  # a move that keeps the win leaves the opponent lost
-    assert np.mean(kept) > 0.9
-
-
-def is_hard(game: Game, position: Position) -> bool:
-    """Whether the moves here differ in value, or those of the answer to each of them do."""
-    after = [position.step(a) for a in position.legal_actions()]
-    branches = [position, *after]
-    return any(len({solve(game, p.step(a)) for a in p.legal_actions()}) > 1 for p in branches)

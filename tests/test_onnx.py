@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,6 @@ import numpy as np
 import pytest
 from test_policy import positions, random_policy
 
-import boardenvs
-from boardenvs import games
 from boardenvs.agents.policy import Policy
 from boardenvs.game.contract import Game
 
@@ -48,13 +45,3 @@ def test_a_runtime_computes_what_the_policy_does(game: Game, tmp_path: Path) -> 
     check(random_policy(game), path)
     over = outputs(path, game.observe(game.init(3)), np.zeros((3, game.num_actions)))
     assert np.isfinite(over[1]).all()
-
-
-def test_a_model_says_what_it_plays(tmp_path: Path) -> None:
-    game = games.make("wolf_and_sheep", rules="described")
-    random_policy(game).to_onnx(tmp_path / "policy.onnx")
-    about = session(tmp_path / "policy.onnx").get_modelmeta().custom_metadata_map
-    assert games.make(about["game"]) == game
-    assert json.loads(about["roles"]) == ["wolf", "sheep"]
-    assert json.loads(about["notes"]) == {"steps": 7}
-    assert about["boardenvs"] == boardenvs.__version__

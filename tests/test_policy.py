@@ -172,19 +172,6 @@ def test_what_holds_no_policy_ends_as_one_line_that_names_the_file(path: Path, c
     assert "\n" not in str(caught.value)
 
 
-def test_other_files_are_named(path: Path) -> None:
-    save_policy(random_policy(OTHELLO), path)
-    data, half = path.read_bytes(), path.stat().st_size // 2
-    flipped = data[:half] + bytes([data[half] ^ 255]) + data[half + 1 :]
-    np.savez(path, x=np.zeros(3))
-    for content in (data[:half], b"", flipped, b"weights", path.read_bytes()):
-        path.write_bytes(content)
-        with pytest.raises(PolicyFileError, match=NOT_ONE):
-            load_policy(path)
-    with pytest.raises(ValueError, match=r"there is no policy file .*nothing\.npz"):
-        make_agent("policy:nothing.npz")
-
-
 # ---- by specification ----------------------------------------------------------------------------
 
 

@@ -57,23 +57,6 @@ def test_sb3_accepts_the_single_environment(game_id: str) -> None:
         check_env(env, warn=False, skip_render_check=True)
 
 
-def test_the_seed_determines_the_games() -> None:
-    envs = [BoardVecEnv(make("othello"), 16, opening_plies=(0, 9), seed=s) for s in (1, 1, 2)]
-    first, second, other = (env.reset() for env in envs)
-    assert np.array_equal(first, second)
-    assert not np.array_equal(first, other)
-    for env in envs[1:]:
-        env.seed(5)
-    assert np.array_equal(envs[1].reset(), envs[2].reset())
-
-
-def test_new_games_start_after_as_many_opening_plies_as_asked() -> None:
-    env = BoardVecEnv(make("othello"), 2000, opening_plies=(0, 40), seed=0)
-    counts = np.bincount(env.state.ply, minlength=41)
-    assert len(counts) == 41
-    assert counts.min() > 20  # about 49 are expected of each
-
-
 OVER = make("othello").init(1)._replace(terminated=np.array([True]))
 
 

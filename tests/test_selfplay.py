@@ -22,9 +22,8 @@ from boardenvs.game.openings import random_openings
 from boardenvs.game.perft import successors
 from boardenvs.game.state import State
 from boardenvs.tablebase import Tablebase
-from training.ppo import make_env
 from training.run import played_openings
-from training.run_settings import PPOConfig, SelfPlaySettings
+from training.run_settings import SelfPlaySettings
 
 th.set_num_threads(1)
 pytestmark = pytest.mark.usefixtures("in_python")
@@ -52,28 +51,6 @@ def test_each_mover_learns_its_own_result(spec: str) -> None:
     finished = ~np.isnan(truth)
     assert finished.sum() > 100
     assert np.allclose(returns[finished], truth[finished], atol=1e-4)
-
-
-def test_the_learner_is_given_the_factors_of_its_boards() -> None:
-    config = PPOConfig.model_validate(
-        {
-            "name": "x",
-            "game": "othello",
-            "steps": 1,
-            "self_play": {
-                "boards": 32,
-                "opponents": {"positional": 0.25},
-                "pool": {"share": 0.25},
-            },
-        }
-    )
-    env = make_env(config)
-    assert [(g.name, g.boards) for g in env.boards.groups] == [
-        ("self-play", 16),
-        ("positional", 8),
-        *[("pool", 2)] * 4,
-    ]
-    assert np.array_equal(env.discounts, [-1.0] * 16 + [1.0] * 16)
 
 
 # ---- openings ----------------------------------------------------------------------------------
