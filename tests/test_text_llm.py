@@ -126,6 +126,8 @@ def test_no_move_is_paid_for_twice(tmp_path):
     assert len(asked) == paid
     assert np.array_equal(whole.actions, again.actions)
     assert len({tuple(line) for line in whole.actions.reshape(12, -1).tolist()}) > 6
+    numbers = re.findall(r'"number": (\d+)', log.read_text())
+    assert {*range(6)} <= {*map(int, numbers)}  # the start, asked about in six games
 
 
 def test_an_arena_stops_and_goes_on(tmp_path):
