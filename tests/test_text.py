@@ -440,10 +440,9 @@ def test_tools_name_no_file():
 def test_tools_are_stopped_in_time(numpy_in_processes, monkeypatch, tmp_path):
     with pytest.raises(ValueError, match="may take 2 seconds"):
         GameTools(opponent="alphabeta:depth=60", seconds=2).new_game(seat="red")
-    for name in ("ROBUST_LOG", "ROBUST_FLAG"):
-        monkeypatch.setenv(name, str(tmp_path / name))
-    (tmp_path / "ROBUST_FLAG").touch()
-    tools = GameTools("othello", "python:robust_agents:dying_once", seconds=300)
+    monkeypatch.setenv("ARENA_TEST_FLAG", str(tmp_path / "flag"))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    tools = GameTools("othello", "python:arena_agents:dying_once", seconds=300)
     tools.new_game(seat="black")
     with pytest.raises(ValueError, match=r"not move: the process ended with exit code 1\. This"):
         tools.play("e3")
