@@ -29,4 +29,4 @@ def run(*words: object, code: int = 0, lines: Sequence[str] = ()) -> str:
     """What it prints, errors too, where it ends with this exit code."""
     result = invoke(*words, lines=lines)
     assert result.exit_code == code, result.output
-    return result.output
+    return result.stdout if "--json" in words else result.output

@@ -19,7 +19,6 @@ from registered import FewestDiscs
 from variants import HERE
 
 from boardenvs import games
-from boardenvs.agents.simple import RandomAgent
 from boardenvs.arena import (
     Entrant,
     Pairing,
@@ -27,6 +26,7 @@ from boardenvs.arena import (
     TournamentSettings,
     make_settings,
     play_pairings,
+    rating_pool,
     run_tournament,
     write_results,
 )
@@ -36,7 +36,7 @@ from boardenvs.arena.pairing import SECOND
 from boardenvs.arena.report import compose, document
 from boardenvs.arena.results import Results, summarise
 from boardenvs.arena.tournament import JOURNAL
-from boardenvs.arena.tournament_settings import make_plan, resumed_settings
+from boardenvs.arena.tournament_settings import make_plan
 from boardenvs.games import make
 from boardenvs.kernel import set_backend
 
@@ -101,8 +101,9 @@ def test_openings_of_wolf_and_sheep_are_still_the_sheeps() -> None:
     """Perfect players, who meet twice from each opening, show whose it is."""
     both = {"a": "perfect", "b": "perfect"}
     results = play_here(make_settings(both, ["wolf_and_sheep"], pairs=20))
-    for standing in results.tables[0].standings.values():
-        assert standing.by_role == [[0, 0, 20], [20, 0, 0]]
+    (played,) = results.played
+    assert played.match is not None
+    assert played.match.by_role == ((0, 0, 20), (20, 0, 0))
     assert "wolf_and_sheep: Only openings are played that do not change who wins." in results.notes
     assert same_winner(make("othello"), make("othello").init(3)).all()
 
@@ -151,7 +152,7 @@ def test_who_cannot_be_made_forfeits_and_void_pairings_are_rated_around() -> Non
     read = [Played.from_json(json.loads(json.dumps(p.to_json())), 2) for p in played]
     results = summarise(settings, plan, read)
     assert any(note.endswith("is void: the machine was hit") for note in results.notes)
-    assert np.isnan(results.tables[0].scores).sum() == 3 + 2
+    assert (results.tables[0].counts.sum(axis=2) == 0).sum() == 3 + 2
     assert np.isfinite(results.tables[0].ratings.rating).all()
     json.dumps(document(results), allow_nan=False)
 
@@ -196,27 +197,12 @@ def test_other_settings_are_refused_with_what_differs(finished: Path) -> None:
     for change, name in (
         ({"pairs": 3}, "pairs"),
         ({"seed": 1}, "seed"),
-        ({"opening_plies": (2, 3)}, "opening_plies of othello"),
+        ({"opening_plies": (2, 3)}, "opening_plies"),
     ):
         given: dict[str, Any] = {"games_played": ["othello", "reversi"], "pairs": 2, **change}
         other = make_settings(["random", "greedy"], **given)
         with pytest.raises(ValueError, match=rf"other settings.*\n  {name} was .* and is "):
             run_tournament(other, finished.parent, resume=True)
-
-
-def test_entrants_and_games_may_join_and_leave_and_the_anchor_change(finished: Path) -> None:
-    """Everyone meets everyone in every game, whatever the order."""
-    more = make_settings(["perfect", *THREE[::-1]], ["othello", "wolf_and_sheep"], pairs=2)
-    done, played = resume(finished.parent, more)
-    assert (done, len(played)) == (1, 2 + 6)
-    less = make_settings(THREE[1:], ["reversi", "othello"], pairs=2)
-    assert resume(finished.parent, less) == (1, ["reversi"])
-    assert json.loads(finished.read_bytes().splitlines()[0]) == less.to_json()
-    # Whoever comes back finds the results of before.
-    assert resume(finished.parent, more)[1] == []
-    anchored = resumed_settings(more.to_json(), {"anchor": "greedy"}, trust=True)
-    found = run_tournament(anchored, finished.parent, resume=True)
-    assert found.tables[0].ratings.anchor == "greedy"
 
 
 # ---- processes that are killed -----------------------------------------------------------------
@@ -294,29 +280,44 @@ def test_the_numbers_of_results_json_and_the_report_fit_together(
     table = json.loads((written[0] / "results.json").read_text())["tables"]["othello"]
     report = (written[0] / "report.md").read_text().split("## Othello")[1]
     points = report.split("Points of the row")[1].splitlines()[4:8]
-    assert table["anchor"] == "random"
-    assert "| as black | as white |" in report  # as people name the sides
-    for i, (row, line) in enumerate(zip(table["ratings"], points, strict=True)):
-        won, drawn, lost = counts = [row[key] for key in ("wins", "draws", "losses")]
-        assert won + drawn + lost == 3 * 2 * 4
-        assert row["score"] == pytest.approx((won + drawn / 2) / 24, abs=1e-4)
-        roles = row["by_role"]
-        assert set(roles) == {"black", "red"}
-        sums = [roles["black"][key] + roles["red"][key] for key in ("wins", "draws", "losses")]
-        assert sums == counts
+    rows = zip(table["ratings"], points, written[1].tables[0].counts, strict=True)
+    for i, (row, line, counts) in enumerate(rows):
+        assert counts.sum(axis=0).tolist() == [row[key] for key in ("wins", "draws", "losses")]
+        assert counts.sum() == 3 * 2 * 4
+        assert row["score"] == pytest.approx((row["wins"] + row["draws"] / 2) / 24, abs=1e-4)
         cells = [cell.strip() for cell in line.strip("|").split("|")][2:]
-        assert (cells.pop(i), table["scores"][i][i]) == ("·", None)
-        scores = [(s, table["scores"][j][i]) for j, s in enumerate(table["scores"][i]) if j != i]
-        for (score, theirs), cell in zip(scores, cells, strict=True):
-            assert score + theirs == pytest.approx(1)
-            assert score == pytest.approx(float(cell.replace("½", ".5")) / 8)
-        assert np.mean([score for score, _ in scores]) == pytest.approx(row["score"], abs=1e-4)
+        assert cells.pop(i) == "·"
+        scores = np.delete(counts @ (1, 0.5, 0), i)
+        assert [float(cell.replace("½", ".5")) for cell in cells] == scores.tolist()
 
 
-def test_ladders_are_the_entrants_that_differ_in_a_number() -> None:
-    labels = ["mcts:rollouts=50", "alphabeta:depth=10", "random", "alphabeta:depth=2", "mcts:c=1.5"]
-    entrants = {label: RandomAgent() for label in labels}
-    results = play_here(make_settings(entrants, ["reversi"], pairs=1))
-    ladder = ["alphabeta:depth=2", "alphabeta:depth=10"]
-    assert results.tables[0].ladders == {"alphabeta depth": ladder}
-    assert "alphabeta depth, from 2 to 10: " in compose(results).markdown()
+def test_ratings_are_those_of_the_pool_or_called_relative(written: tuple[Path, Results]) -> None:
+    """Two anchors keep their published ratings, which fix the scale; one does not."""
+    published = {anchor.agent: anchor.rating for anchor in rating_pool("othello").anchors}
+    for table in written[1].tables[:2]:
+        found = dict(zip(table.entrants, table.ratings.rating, strict=True))
+        assert found["greedy"] == published["greedy"]
+        assert (table.scale, found["random"]) == ("rating", 0)
+    overall = written[1].tables[2]
+    assert (overall.scale, overall.ratings.anchors) == ("relative", ("random",))
+    report = (written[0] / "report.md").read_text()
+    assert report.count("| relative |") == 1
+    assert report.count("| rating |") == 2
+    lonely = play_here(make_settings(["random", HIGHEST], ["othello"], pairs=1))
+    assert lonely.tables[0].scale == "relative"
+
+
+def test_two_processes_do_not_play_the_same_tournament(finished: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from boardenvs.arena.tournament import playing_alone\n"
+        "with playing_alone(Path(sys.argv[1])): print('mine', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", code, str(finished.parent)]
+    other = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert other.stdout is not None
+    other.stdout.readline()
+    with pytest.raises(ValueError, match="another process is playing the tournament"):
+        resume(finished.parent, SETTINGS)
+    other.communicate(b"")
+    assert resume(finished.parent, SETTINGS) == (2, [])

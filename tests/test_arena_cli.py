@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import logging
 import resource
 import signal
 import sys
 from pathlib import Path
 
 import pytest
-from command_line import run
+from command_line import invoke, run
 
 from boardenvs import play_match
 from boardenvs.games import make
 from boardenvs.records import check, load
+from boardenvs.utils import console
 
 pytestmark = pytest.mark.usefixtures("in_python")
 
@@ -23,7 +25,7 @@ def test_a_match_is_the_same_by_command_and_in_python(tmp_path: Path) -> None:
     path, game = tmp_path / "games.jsonl", make("wolf_and_sheep")
     words = ["match", "wolf_and_sheep", "perfect", "greedy", "--pairs", 60, "--seed", 1]
     output = run(*words, "--record", path)
-    played = play_match(game, "perfect", "greedy", 60, seed=1)
+    played = play_match(game, "perfect", "greedy", 60, seed=1, in_parts=True)
     low, high = played.interval
     assert f"{played.score:.3f} [{low:.3f}, {high:.3f}]" in output
     assert played.by_role[1] == (60, 0, 0)
@@ -34,33 +36,34 @@ def test_a_match_is_the_same_by_command_and_in_python(tmp_path: Path) -> None:
     lines = played.actions.swapaxes(0, 1).reshape(120, -1).tolist()
     assert [list(r.actions) for r in found] == [[a for a in line if a >= 0] for line in lines]
     assert sum(r.players == ("perfect", "greedy") for r in found) == 60
+    before = path.read_bytes()
+    short = [*words[:5], 1, "--record", path]
+    assert f"{path} exists: give another file, or --overwrite" in run(*short, code=2)
+    assert path.read_bytes() == before
+    run(*short, "--overwrite")
+    assert len(load(path)) == 2
 
 
-def test_an_arena_is_played_resumed_and_widened(tmp_path: Path) -> None:
+def test_an_arena_is_played_resumed_and_replaced(tmp_path: Path) -> None:
     out = ["--out", tmp_path / "arena", "--workers", 1]
     few = ["--game", "reversi", "--pairs", 2, "--opening-plies", 3, 5, "--seed", 0]
     output = run("arena", "random", "greedy", *few, *out)
-    assert "1/1  reversi  greedy - random" in output
-    assert "<iframe srcdoc=" in (tmp_path / "arena" / "report.html").read_text()
+    assert "1 of 1: reversi  greedy - random" in output
     values = json.loads((tmp_path / "arena" / "results.json").read_text())
     assert values["settings"]["opening_plies"] == {"reversi": [3, 5]}
-    assert values["settings"]["anchor"] == "random"
     assert "--resume goes on with it" in run("arena", "random", "greedy", *few, *out, code=2)
 
+    assert "give no players" in run("arena", "--resume", "--seed", 1, *out, code=2)
     games = tmp_path / "arena" / "games" / "reversi.jsonl"
     with games.open("a") as file:
         file.write('{"version": 1, "ga')  # killed while it wrote
     output = run("arena", "--resume", *out)
-    assert "going on: 1 of 1 pairings" in output
+    assert "1 of 1: pairings in the journal" in output
+    assert len(list(load(games))) == 4
     dead = "python:arena_agents:Dead"
-    output = run("arena", "--resume", dead, "greedy", *out, code=1)
-    assert f"1/1  reversi  greedy - {dead}" in output
+    output = run("arena", dead, "greedy", *few, *out, "--overwrite", code=1)
     assert f"{dead} forfeited all its games and is not rated" in " ".join(output.split())
-    assert len(list(load(games))) == 8
-    widened = json.loads((tmp_path / "arena" / "results.json").read_text())
-    assert widened["settings"]["opening_plies"] == {"reversi": [3, 5]}
-    assert widened["settings"]["anchor"] is None
-    assert "other settings" in run("arena", "--resume", "--trust", "--seed", 1, *out, code=2)
+    assert len(list(load(games))) == 4
 
 
 def test_a_pairing_that_was_interrupted_is_not_recorded_twice(tmp_path: Path) -> None:
@@ -72,7 +75,9 @@ def test_a_pairing_that_was_interrupted_is_not_recorded_twice(tmp_path: Path) ->
     before = [(record.players, record.actions) for record in load(games)]
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(lines[:-1]))
-    assert "going on: 2 of 3 pairings" in run("arena", "--resume", "--workers", 1, "--out", out)
+    assert "2 of 3: pairings in the journal" in run(
+        "arena", "--resume", "--workers", 1, "--out", out
+    )
     assert [(record.players, record.actions) for record in load(games)] == before
 
 
@@ -93,3 +98,16 @@ def test_games_that_cannot_be_written_are_named_and_played_again(tmp_path: Path)
     assert f"{path}: File too large" in said
     assert path.read_bytes() == b""
     assert len((out / "journal.jsonl").read_bytes().splitlines()) == 1
+
+
+def test_progress_and_compiling_are_reported_without_a_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On standard error, so that standard output stays what it is."""
+    monkeypatch.setattr(console, "EVERY", 0.0)
+    found = invoke("rate", "greedy", "--game", "reversi", "--games", 8, "--json")
+    assert "8 of 8: rating greedy: " in found.stderr
+    assert json.loads(found.stdout)["games"] == 8
+    logging.getLogger("boardenvs").info("compiling")  # as the compiler does
+    handlers = logging.getLogger("boardenvs").handlers
+    assert [type(handler) for handler in handlers] == [console.LogToStderr]

@@ -4,51 +4,40 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from arena_agents import highest
+from three_in_a_row import ThreeInARow
 
 from boardenvs.agents.simple import RandomAgent
-from boardenvs.arena import play_match, score_interval
-from boardenvs.arena.match import BLOCK, Ongoing
+from boardenvs.arena import Entrant, Pairing, score_interval
+from boardenvs.arena.executor import Executor
+from boardenvs.arena.match import PART, play_match
+from boardenvs.arena.pairing import play_in_parts
 from boardenvs.game.openings import distinct_openings
 from boardenvs.games import GAMES, make
 
 
-def test_a_long_match_is_played_in_blocks() -> None:
-    """So it has results before its end; a short one is its first block."""
-    game, over, count = make("reversi"), list[int](), 2 * BLOCK + 5
+def test_a_match_in_parts_is_the_same_in_any_number_of_processes(in_python: None) -> None:
+    """Also of players that draw random numbers."""
+    game, pairs = make("reversi"), 2 * PART + 5
+    expected = play_match(game, "random", "greedy", pairs, seed=3, in_parts=True)
+    players = Entrant("a", "random"), Entrant("b", "greedy")
+    pairing = Pairing("reversi", game, *players, pairs, game.opening_plies, 3)
+    for workers in (0, 2):
+        over: list[int] = []
+        with Executor(workers) as executor:
+            found = play_in_parts(pairing, executor, lambda match, n=over: n.append(match.over))  # type: ignore[misc]
+        assert sorted(over) == over
+        assert over[-1] == 2 * pairs
+        assert np.array_equal(found.scores, expected.scores)
+        assert found.actions is not None
+        assert expected.actions is not None
+        assert np.array_equal(found.actions, expected.actions)
+        assert found.mean_plies == expected.mean_plies
 
-    def see(games: Ongoing) -> None:
-        over.append(games.over)
-        assert np.isnan(games.result().scores).sum() == 2 * count - games.over
 
-    result = play_match(game, highest, highest, count, seed=1, progress=see)
-    assert over == sorted(over)
-    assert {2 * BLOCK, 2 * count} <= set(over)
-    drawn = distinct_openings(
-        game, count, game.opening_plies, np.random.default_rng(1).spawn(1)[0], None
-    )
-    assert result.actions is not None
-    played = drawn.actions >= 0
-    for games in result.actions:
-        assert np.array_equal(games[:, : played.shape[1]][played], drawn.actions[played])
-
-
-def test_noise_is_a_share_of_the_plies() -> None:
-    """Of a player whose choice is known, so many moves are drawn, some of them as it would play."""
-    game, noise = make("othello"), 0.25
-    result = play_match(game, highest, highest, 30, opening_plies=(3, 3), noise=noise, seed=6)
-    assert result.actions is not None
-    others, expected = 0, 0.0
-    for row in result.actions.reshape(60, -1):
-        position = game.start()
-        for ply, action in enumerate(row[row >= 0].tolist()):
-            legal = position.legal_actions()
-            if ply >= 3 and len(legal) > 1:
-                others += action != legal[-1]
-                expected += noise * (1 - 1 / len(legal))
-            position = position.step(action)
-    assert expected > 100
-    assert others == pytest.approx(expected, abs=4 * expected**0.5)
+def test_a_player_that_cannot_play_the_game_is_refused(in_python: None) -> None:
+    for player in ("alphabeta:depth=2", "perfect"):
+        with pytest.raises(ValueError, match=r"cannot play|no evaluation|plays"):
+            play_match(ThreeInARow(), player, "random", 1)
 
 
 def test_a_capped_game_counts_by_its_position() -> None:
@@ -57,14 +46,6 @@ def test_a_capped_game_counts_by_its_position() -> None:
     result = play_match(game, RandomAgent(), RandomAgent(), 25, seed=2)
     assert (result.wins, result.draws, result.losses) == (25, 0, 25)
     assert (result.pair_scores == 0.5).all()
-
-
-def test_openings_are_distinct_as_far_as_there_are_so_many() -> None:
-    game, rng = make("othello"), np.random.default_rng(0)
-    found = distinct_openings(game, 56, (3, 3), rng)  # perft(3) is 56, with transpositions
-    boards = zip(found.state.own.tolist(), found.state.opp.tolist(), strict=True)
-    assert len(set(boards)) == found.distinct == 54
-    assert len(distinct_openings(game, 10, (0, 0), rng).state.ply) == 10
 
 
 @pytest.mark.parametrize("game_id", GAMES)

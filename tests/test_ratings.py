@@ -60,7 +60,7 @@ def play(
 def test_the_strongest_is_first_and_the_anchor_or_the_weakest_zero() -> None:
     strengths = {"random": 0.0, "weak": -200.0, "good": 250.0, "best": 500.0}
     names, scores = list(strengths), play(strengths, 200, np.random.default_rng(0))
-    first, second, other = (rate(names, scores, "random", seed) for seed in (5, 5, 6))
+    first, second, other = (rate(names, scores, {"random": 0}, seed) for seed in (5, 5, 6))
     assert first.entrants == ("best", "good", "random", "weak")
     assert first.rating[2] == first.low[2] == first.high[2] == 0
     assert (first.low <= first.rating).all()
@@ -69,10 +69,15 @@ def test_the_strongest_is_first_and_the_anchor_or_the_weakest_zero() -> None:
     assert first.above + first.above.T == pytest.approx(np.ones((4, 4)))
     assert np.array_equal(first.low, second.low)
     assert not np.array_equal(first.low, other.low)
-    found = rate(names, scores, None)
-    assert (found.anchor, found.rating[-1]) == ("weak", 0)
-    with pytest.raises(ValueError, match="'d' is none of the entrants"):
-        rate(names, {}, "d")
+    found = rate(names, scores, {})
+    assert (found.anchors, found.rating[-1]) == (("weak",), 0)
+    given = {"random": 0.0, "best": 500.0}
+    found = rate(names, scores, given)
+    assert (found.rating[2], found.rating[0]) == (0, 500)
+    assert (found.low[0], found.high[0]) == (500, 500)
+    assert found.low[1] < 250 < found.high[1]
+    with pytest.raises(ValueError, match=r"anchors \['d'\] are none of"):
+        rate(names, {}, {"d": 0})
 
 
 @pytest.mark.parametrize(
@@ -86,19 +91,19 @@ def test_intervals_hold_the_true_ratings(
     strengths = {f"e{i}": spacing * i for i in range(5)}
     rng, held = np.random.default_rng(1), []
     for seed in range(60):
-        found = rate(list(strengths), play(strengths, pairs, rng, alike), "e0", seed)
+        found = rate(list(strengths), play(strengths, pairs, rng, alike), {"e0": 0}, seed)
         true = np.array([strengths[label] for label in found.entrants])
         held.append(((found.low <= true) & (true <= found.high))[true > 0])
     assert 0.89 < np.mean(held) < 0.99
 
 
 def test_a_shut_out_has_one_end_where_its_chance_is_a_fortieth() -> None:
-    found = rate(["a", "b"], {("a", "b"): [np.ones(50)]}, "b")
+    found = rate(["a", "b"], {("a", "b"): [np.ones(50)]}, {"b": 0})
     assert found.entrants == ("a", "b")
     assert np.isinf(found.high[0])
     chance = 0.025 ** (1 / 100)  # of a win, so that a hundred of them have 2.5 %
     assert found.low[0] == pytest.approx(400 * math.log10(chance / (1 - chance)), abs=0.01)
-    turned = rate(["a", "b"], {("a", "b"): [np.zeros(50)]}, "b")
+    turned = rate(["a", "b"], {("a", "b"): [np.zeros(50)]}, {"b": 0})
     assert turned.entrants == ("b", "a")
     assert (turned.low[1], turned.high[1]) == (-np.inf, -found.low[0])
 
@@ -106,11 +111,11 @@ def test_a_shut_out_has_one_end_where_its_chance_is_a_fortieth() -> None:
 def test_a_chain_of_scores_bounds_whom_the_anchor_never_beat() -> None:
     half, most = np.full(40, 0.5), np.r_[np.ones(30), np.full(10, 0.5)]
     scores = {("a", "b"): [most], ("b", "c"): [most], ("a", "c"): [np.ones(40)]}
-    found = rate(["a", "b", "c"], scores, "c")
+    found = rate(["a", "b", "c"], scores, {"c": 0})
     assert np.isfinite(found.high).all()
     scores["b", "c"] = [np.ones(40)]  # now a and b are above c by any amount
-    found = rate(["a", "b", "c"], scores, "c")
+    found = rate(["a", "b", "c"], scores, {"c": 0})
     assert np.isinf(found.high).tolist() == [True, True, False]
     assert np.isfinite(found.low).all()
     scores = {("a", "b"): [half], ("b", "c"): [half]}  # a and c never met
-    assert rate(["a", "b", "c"], scores, "c").rating == pytest.approx(np.zeros(3), abs=1e-6)
+    assert rate(["a", "b", "c"], scores, {"c": 0}).rating == pytest.approx(np.zeros(3), abs=1e-6)

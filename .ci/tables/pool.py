@@ -49,7 +49,7 @@ def measure(
     if not games.parse(game).has_heuristic:
         players += pools.PLAYOUTS
     results = run_tournament(
-        make_settings(players, [game], pairs=pairs, seed=seed, anchor="random"),
+        make_settings(players, [game], pairs=pairs, seed=seed),
         folder,
         resume=resume and (folder / JOURNAL).exists(),
         overwrite=not resume,
@@ -57,7 +57,7 @@ def measure(
         watcher=lambda played, done, total: typer.echo(f"{game}: {done} of {total} pairings"),
     )
     table = results.tables[0]
-    won, drawn, lost = np.moveaxis(table.counts.sum(axis=2), -1, 0)
+    won, drawn, lost = np.moveaxis(table.counts, -1, 0)
     rating, error = fit_near(won + drawn / 2, won + drawn + lost)
     rating -= rating[table.entrants.index("random")]
     return RatingPool(

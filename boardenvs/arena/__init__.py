@@ -4,7 +4,7 @@
     run_tournament(make_settings(["random", "greedy", "mcts"]), Path("runs/arena"))
     estimate_rating(game, my_agent, rating_pool(game))
 
-A tournament consists of pairings (`pairing`), played here or in processes (`workers`); each is a
+A tournament consists of pairings (`pairing`), played here or in processes (`executor`); each is a
 match (`match`), and `ratings` is the statistics of strength. To resume leaves out what was played.
 """
 
@@ -13,28 +13,30 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from boardenvs.arena.estimate import Estimate, estimate_rating
-    from boardenvs.arena.match import MatchResult, play_match
-    from boardenvs.arena.pairing import Entrant, Pairing, Played
+    from boardenvs.arena.match import play_match
+    from boardenvs.arena.match_result import MatchResult
+    from boardenvs.arena.pairing import Entrant, Pairing, play_pairings
+    from boardenvs.arena.played import Played
     from boardenvs.arena.pools import RatingPool, rating_pool
     from boardenvs.arena.ratings import score_interval
     from boardenvs.arena.report import write_results
     from boardenvs.arena.results import rate_pairings
     from boardenvs.arena.tournament import read_settings, run_tournament
     from boardenvs.arena.tournament_settings import BUILT_IN, TournamentSettings, make_settings
-    from boardenvs.arena.workers import play_pairings
 
 # Each name by its module, which is loaded when the name is first used.
 _MODULES = {
     "estimate": ("Estimate", "estimate_rating"),
-    "match": ("MatchResult", "play_match"),
-    "pairing": ("Entrant", "Pairing", "Played"),
+    "match": ("play_match",),
+    "match_result": ("MatchResult",),
+    "pairing": ("Entrant", "Pairing", "play_pairings"),
+    "played": ("Played",),
     "pools": ("RatingPool", "rating_pool"),
     "ratings": ("score_interval",),
     "report": ("write_results",),
     "results": ("rate_pairings",),
     "tournament": ("read_settings", "run_tournament"),
     "tournament_settings": ("BUILT_IN", "TournamentSettings", "make_settings"),
-    "workers": ("play_pairings",),
 }
 
 __all__ = [

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from boardenvs.agents.spec import agent_for, make_agent
-from boardenvs.arena.match import MatchResult, play_match
+from boardenvs.arena.match import play_match
+from boardenvs.arena.match_result import MatchResult
 from boardenvs.arena.player import Faults
 from boardenvs.arena.pools import Anchor, RatingPool
 from boardenvs.arena.ratings import (
@@ -119,8 +120,7 @@ def estimate_rating(
 def _play_in_parts(
     game: Game, agent: object, anchor: str, pairs: int, seed: int, executor: Executor
 ) -> MatchResult:
-    from boardenvs.arena.pairing import Entrant, Pairing
-    from boardenvs.arena.workers import play_in_parts
+    from boardenvs.arena.pairing import Entrant, Pairing, play_in_parts
 
     entrants = Entrant("the player", agent), Entrant(anchor, anchor)
     pairing = Pairing(spec_of(game), game, *entrants, pairs, game.opening_plies, seed)

@@ -1,4 +1,4 @@
-"""Pictures of a crosstable: ratings, ratings over CPU time, and a heat map of scores."""
+"""Pictures of a crosstable: ratings, and ratings over CPU time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from boardenvs.arena.results import Crosstable
 from boardenvs.report.figures import (
     BLUE,
     FAINT,
-    RULE,
     IntervalRow,
     draw_intervals,
     drawing,
@@ -26,8 +25,6 @@ _COLOURS = (
     "#999999", "#E69F00", "#009E73", BLUE, "#D55E00", "#CC79A7", "#56B4E9", "#4B3F8F",
     "#7F7F7F",
 )  # fmt: skip
-# From losing to winning, pale at equal scores.
-_SCORES = ["#b2561b", "#e9a66b", "#f6f4f1", "#7fb3d8", "#1b5f95"]
 _MAX_NAME = 34
 
 
@@ -43,7 +40,7 @@ def ratings(table: Crosstable) -> bytes:
         )
         for i, label in enumerate(table.entrants)
     ]
-    label = f"Elo points above {_name(found.anchor)}, with 95 % bootstrap intervals"
+    label = f"{_scale(table)}, with 95 % bootstrap intervals"
     return draw_intervals(f"{title(table)}: ratings", rows, label)
 
 
@@ -78,7 +75,7 @@ def cost(table: Crosstable) -> bytes:
             axes.plot(*zip(*best, strict=True), color=FAINT, linewidth=1, linestyle="--", zorder=2)
         axes.set(
             xscale="log", xlabel="CPU time per move",
-            ylabel=f"Elo points above {escaped(_name(found.anchor))}",
+            ylabel=_scale(table),
         )  # fmt: skip
         axes.xaxis.set_major_formatter(lambda ms, _: time_text(ms))
         axes.xaxis.set_minor_formatter("")
@@ -88,29 +85,9 @@ def cost(table: Crosstable) -> bytes:
         )
 
 
-def heatmap(table: Crosstable) -> bytes:
-    """An SVG: the score of each row against each column in percent, the strongest first."""
-    places, scores = np.arange(len(table.entrants)), table.scores
-    side, names = 0.52 * len(places), [escaped(_name(label)) for label in table.entrants]
-    with drawing(3.6 + side, 2.3 + side) as figure:
-        from matplotlib.colors import LinearSegmentedColormap
-
-        colours = LinearSegmentedColormap.from_list("scores", _SCORES).with_extremes(bad=RULE)
-        axes = figure.subplots()
-        axes.grid(visible=False)
-        axes.pcolormesh(places, places, np.ma.masked_invalid(scores), cmap=colours, vmin=0, vmax=1)
-        axes.set_aspect("equal")
-        axes.invert_yaxis()
-        for i, j in zip(*np.nonzero(np.isfinite(scores)), strict=True):
-            share = scores[i, j]
-            colour = "black" if 0.14 <= share <= 0.86 else "white"
-            axes.text(j, i, _percent(share), ha="center", va="center", fontsize=9, color=colour)
-        axes.set_xticks(places, names, rotation=50, ha="left", rotation_mode="anchor")
-        axes.set_yticks(places, names)
-        axes.xaxis.tick_top()
-        label = "score of the row against the column in percent, draws as halves"
-        axes.set_xlabel(label, labelpad=8)
-        return to_svg(figure, f"{title(table)}: scores")
+def _scale(table: Crosstable) -> str:
+    of = "of the rating pool" if table.scale == "rating" else f"above {table.ratings.anchors[0]}"
+    return escaped(f"Elo points {of}")
 
 
 def _colour(label: str) -> str:
@@ -130,10 +107,3 @@ def _name(label: str) -> str:
         lines[-1] += part
     half = _MAX_NAME // 2
     return "\n".join(x if len(x) <= _MAX_NAME else f"{x[: half - 1]}…{x[-half:]}" for x in lines)
-
-
-def _percent(share: float) -> str:
-    """A share in whole percent; only 1 and 0 are written as 100 and 0."""
-    if 0 < share < 0.01:
-        return "<1"
-    return ">99" if 0.99 < share < 1 else f"{100 * share:.0f}"

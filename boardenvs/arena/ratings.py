@@ -55,10 +55,10 @@ def score_interval(pair_scores: FloatArray) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Ratings:
-    """Ratings of k entrants in Elo points, the anchor's being 0, by index of `entrants`."""
+    """Ratings of k entrants in Elo points, by index of `entrants`."""
 
     entrants: tuple[str, ...]  # the strongest first
-    anchor: str
+    anchors: tuple[str, ...]  # whose ratings were given
     rating: FloatArray  # (k,)
     low: FloatArray  # (k,): ends of the 95 % interval, -inf or inf if the games give none
     high: FloatArray
@@ -68,17 +68,17 @@ class Ratings:
 def rate(
     entrants: Sequence[str],
     pair_scores: Mapping[tuple[str, str], Sequence[FloatArray]],
-    anchor: str | None,
+    anchors: Mapping[str, float],
     seed: int = 0,
 ) -> Ratings:
-    """Ratings from the pairings that were played.
+    """Ratings from the pairings that were played, given those of the `anchors`.
 
     `pair_scores[a, b]` has, for each match of a against b, a's mean score of each pair of games,
     (pairs,) float64. The bootstrap resamples pairs within each match; the same seed gives the same
-    intervals. Without an anchor the weakest is rated 0. ValueError for an unknown anchor.
+    intervals. Without anchors the weakest is rated 0. ValueError for an unknown anchor.
     """
-    if anchor is not None and anchor not in entrants:
-        raise ValueError(f"anchor {anchor!r} is none of the entrants {', '.join(entrants)}")
+    if unknown := anchors.keys() - set(entrants):
+        raise ValueError(f"anchors {sorted(unknown)} are none of {', '.join(entrants)}")
     index = {name: i for i, name in enumerate(entrants)}
     k = len(entrants)
     rng = np.random.default_rng(seed)
@@ -93,48 +93,53 @@ def rate(
             drawn = 2 * scores[rng.integers(n, size=(REPLICATES, n))].sum(axis=1)
             replicates[:, i, j] += drawn
             replicates[:, j, i] += 2 * n - drawn
-    rating = fit(points)
+    anchors = anchors or {entrants[np.argsort(-fit(points), kind="stable")[-1]]: 0.0}
+    given = np.array([anchors.get(name, np.nan) for name in entrants])
+    rating, samples = fit(points, given), fit(replicates, given)
     order = np.argsort(-rating, kind="stable")
-    zero = int(order[-1]) if anchor is None else index[anchor]
-    samples = fit(replicates)
     above = (np.sign(samples[:, :, None] - samples[:, None, :]) + 1).mean(axis=0) / 2
-    low, high = np.percentile(samples - samples[:, [zero]], [2.5, 97.5], axis=0)
-    reach = _reaches(points > 0)
-    below, over = ~reach[:, zero], ~reach[zero]
+    low, high = np.percentile(samples, [2.5, 97.5], axis=0)
+    reach, is_anchor = _reaches(points > 0), np.isfinite(given)
+    below: BoolArray = ~np.asarray(reach[:, is_anchor].any(axis=1))
+    over: BoolArray = ~np.asarray(reach[is_anchor].any(axis=0))
     high[below] += _slack(points, rating, below, ~below)
     low[over] -= _slack(points, rating, ~over, over)
     low[below] = -np.inf
     high[over] = np.inf
     return Ratings(
         entrants=tuple(entrants[i] for i in order),
-        anchor=entrants[zero],
-        rating=(rating - rating[zero])[order],
+        anchors=tuple(anchors),
+        rating=rating[order],
         low=low[order],
         high=high[order],
         above=above[np.ix_(order, order)],
     )
 
 
-def fit(points: FloatArray) -> FloatArray:
-    """The most likely ratings (..., k) in Elo points, of mean 0, given the points (..., k, k).
+def fit(points: FloatArray, given: FloatArray | None = None) -> FloatArray:
+    """The most likely ratings (..., k) in Elo points, by the points (..., k, k) of i against j.
 
-    `points[i, j]` are the points of i against j, draws as halves; the prior is added here. Newton's
-    method, with limited steps, finds the only maximum: the log-likelihood is concave.
+    Draws are halves; the prior is added here. Ratings that are `given` (k,), others NaN, stay;
+    without any the mean is 0. Newton's method, with limited steps, finds the only maximum: the
+    log-likelihood is concave.
     """
     k = points.shape[-1]
+    free = np.ones(k, np.bool_) if given is None else np.isnan(given)
+    start = np.zeros(k) if given is None else np.where(free, np.nanmean(given), given) / SCALE
     points = points + PRIOR / 2 / max(1, k - 1) * (1 - np.eye(k))
     games = points + np.swapaxes(points, -1, -2)
     scored = points.sum(axis=-1)
-    theta = np.zeros(points.shape[:-1])
+    theta = np.broadcast_to(start, points.shape[:-1])
     for _ in range(_MAX_STEPS):
         expected = 1 / (1 + np.exp(theta[..., None, :] - theta[..., :, None]))
-        gradient = scored - (games * expected).sum(axis=-1)
+        gradient = np.where(free, scored - (games * expected).sum(axis=-1), 0.0)
         if np.abs(gradient).max() < _TOLERANCE * max(1.0, float(scored.max())):
             return theta * SCALE
         weights = games * expected * (1 - expected)
-        # The Laplacian of the weights; a constant in every cell fixes the ratings' mean, at 0.
-        curvature = 1 / k - weights
+        # The Laplacian of the weights; a constant in every cell fixes the ratings' mean.
+        curvature = free.all() / k - weights
         curvature[..., np.arange(k), np.arange(k)] += weights.sum(axis=-1)
+        curvature = np.where(free & free[:, None], curvature, np.eye(k))
         change = np.linalg.solve(curvature, gradient[..., None])[..., 0]
         largest = np.abs(change).max(axis=-1, keepdims=True)
         theta = theta + change * np.minimum(1.0, _MAX_CHANGE / np.maximum(largest, _MAX_CHANGE))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import platform
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,38 +14,27 @@ from typing import Any
 import numpy as np
 
 from boardenvs import games
-from boardenvs.arena.pairing import Played
+from boardenvs.arena.played import Played, matches
 from boardenvs.arena.player import Faults, time_text
 from boardenvs.arena.ratings import PRIOR, REPLICATES
-from boardenvs.arena.results import OVERALL, Crosstable, Results, matches
+from boardenvs.arena.results import OVERALL, Crosstable, Results
 from boardenvs.kernel import get_backend
 from boardenvs.report import Document, ReportTable
 from boardenvs.utils.files import file_name, write_atomically
 from boardenvs.utils.version import processor, version
 
 # The files that `write_results` writes into a folder.
-WRITTEN = (
-    "results.json",
-    "report.md",
-    "report.html",
-    "*/ratings.svg",
-    "*/cost.svg",
-    "*/heatmap.svg",
-)
+WRITTEN = ("results.json", "report.md", "report.html", "*/ratings.svg", "*/cost.svg")
 _COUNTS = ("wins", "draws", "losses")
-_MISREAD = ("illegal", "unparsable", "ambiguous")  # replies
 
 
-def write_results(results: Results, folder: Path | str, extra: Sequence[str] = ()) -> list[str]:
-    """Write results.json, report.md, report.html and the pictures; what could not be made, and why.
-
-    `extra` is HTML for the end of report.html.
+def write_results(results: Results, folder: Path | str) -> list[str]:
+    """Write results.json, report.md, report.html and the pictures; what could not be made, and
+    why.
     """
     folder = Path(folder)
     write_atomically(folder / "results.json", json.dumps(document(results), indent=1).encode())
     report = compose(results)
-    for markup in extra:
-        report.html(markup)
     report.write(folder)
     return report.missing
 
@@ -82,36 +70,30 @@ def document(results: Results) -> dict[str, Any]:
                 }
                 for table in results.tables
             },
-            "pairing_seconds": [round(p.seconds, 2) for p in results.played],
         },
     }
 
 
 def _table(table: Crosstable) -> dict[str, Any]:
-    ratings = table.ratings
-    rows = []
-    for i, label in enumerate(table.entrants):
-        standing = table.standings[label]
+    ratings, rows = table.ratings, []
+    for i, (label, standing) in enumerate(table.standings.items()):
         rated = (ratings.rating[i], ratings.low[i], ratings.high[i])
         rating, *interval = _rounded(rated if standing.plays else [None] * 3, 1)
-        roles = zip(table.roles, standing.by_role, strict=True)
         rows.append(
             {
                 "entrant": label,
                 "rating": rating,
                 "interval": interval,
                 "score": _rounded(standing.score, 4),
-                **_counts(standing.counts),
+                **dict(zip(_COUNTS, standing.counts, strict=True)),
                 "forfeits": standing.faults.forfeits,
-                "by_role": {role: _counts(counts) for role, counts in roles},
             }
         )
     return {
-        "anchor": ratings.anchor,
+        "scale": table.scale,
+        "anchors": list(ratings.anchors),
         "ratings": rows,
-        "scores": _rounded(table.scores, 4),
         "above": _rounded(ratings.above, 4),
-        "ladders": table.ladders,
     }
 
 
@@ -124,19 +106,13 @@ def _pairing(played: Played) -> dict[str, Any]:
         **head,
         "score": _rounded(match.score, 4),
         "interval": _rounded(match.interval, 4),
-        **_counts((match.wins, match.draws, match.losses)),
-        "share_intervals": dict(zip(_COUNTS, _rounded(match.share_intervals, 4), strict=True)),
-        "by_role_of_first": [_counts(counts) for counts in match.by_role],
+        **dict(zip(_COUNTS, match.counts, strict=True)),
+        "by_role_of_first": match.by_role,
         "mean_plies": _rounded(match.mean_plies, 2),
         "distinct_openings": match.openings,
         "forfeits": [faults.forfeits for faults in match.faults],
-        "asked_again": [faults.repeats for faults in match.faults],
         "messages": [faults.message for faults in match.faults],
     }
-
-
-def _counts(counts: Sequence[int]) -> dict[str, int]:
-    return dict(zip(_COUNTS, counts, strict=True))
 
 
 def _rounded(value: Any, digits: int) -> Any:
@@ -164,12 +140,14 @@ def compose(results: Results) -> Document:
         f"{settings.seed}."
     )
     report.text(
-        f"Ratings are Elo points of a Bradley-Terry fit in which a draw is half a win, with the "
-        f"anchor at 0: 400 points are odds of 10 to 1. A prior of {PRIOR:g} drawn game per entrant "
-        f"keeps them finite. All intervals are 95 %: those of ratings come from {REPLICATES:,} "
-        f"bootstrap samples of pairs of games, those of scores are Wilson's over pairs. “Above "
-        f"next” is the share of these samples in which the entrant is rated above the one below "
-        f"it. CPU times are of one core, without an agent's first batch of a match."
+        "Ratings are Elo points of a Bradley-Terry fit in which a draw is half a win: 400 points "
+        "are odds of 10 to 1. The ratings of anchors are those of the game's published rating "
+        "pool, so all are on the scale of `boardenvs rate`; where fewer than two anchors took "
+        "part, and over all games, they are relative. "
+        f"A prior of {PRIOR:g} drawn game per entrant keeps them finite. All intervals are 95 %: "
+        f"those of ratings come from {REPLICATES:,} bootstrap samples of pairs of games. “Above "
+        "next” is the share of these samples in which the entrant is rated above the one below "
+        "it. CPU times are of one core, without an agent's first batch of a match."
     )
     for table in results.widest_first:
         _add_table(report, table)
@@ -194,63 +172,44 @@ def _add_table(report: Document, table: Crosstable) -> None:
     folder = file_name(table.name)
     report.heading(title(table))
     report.picture(f"{folder}/ratings.svg", "Ratings", partial(pictures.ratings, table))
-    report.table(_ladder_table(table))
-    for line in _steps(table):
-        report.text(line)
+    report.table(_standings_table(table))
     report.picture(f"{folder}/cost.svg", "Rating over CPU time", partial(pictures.cost, table))
-    report.picture(f"{folder}/heatmap.svg", "Scores", partial(pictures.heatmap, table))
     report.text("Points of the row against the column:")
     report.table(_points_table(table))
 
 
-def _ladder_table(table: Crosstable) -> ReportTable:
+def _standings_table(table: Crosstable) -> ReportTable:
     above = np.diagonal(table.ratings.above, 1)
-    rows = []
-    for i, (label, standing) in enumerate(table.standings.items()):
-        counts = (" ".join(map(str, three)) for three in (standing.counts, *standing.by_role))
-        names = ("won drawn lost", *(f"as {side}" for side in table.sides))
-        rows.append(
+    return ReportTable(
+        [
             {
                 "": str(i + 1),
                 "entrant": f"`{label}`",
-                "rating": rating_text(table, i),
+                table.scale: rating_text(table, i),
                 "95 %": interval_text(table, i),
                 "above next": f"{above[i]:.1%}" if i < len(above) and above[i] >= 0 else "",
                 "score": f"{standing.score:.1%}",
-                **dict(zip(names, counts, strict=True)),
+                "won drawn lost": " ".join(map(str, standing.counts)),
                 "CPU/move": time_text(standing.faults.ms_per_move),
                 **_counted(standing.faults),
             }
-        )
-    return ReportTable(rows)
+            for i, (label, standing) in enumerate(table.standings.items())
+        ]
+    )
 
 
 def _counted(faults: Faults) -> dict[str, str]:
-    """Columns about a player that reads its moves from replies: the shares of wrong ones, and what
-    they cost. The cells of other players are empty.
-    """
+    """Columns about a player that reads its moves from replies; empty for other players."""
     counts, moves = faults.counts, max(1, faults.moves)
-    replies = sum(counts.get(kind, 0) for kind in ("move", *_MISREAD))
+    wrong = sum(counts.get(kind, 0) for kind in ("illegal", "unparsable"))
+    replies = wrong + counts.get("move", 0)
     tokens = sum(counts.get(kind, 0) for kind in ("prompt_tokens", "completion_tokens"))
     cost = counts.get("cost", 0)
     return {
-        **{kind: f"{counts.get(kind, 0) / replies:.1%}" if replies else "" for kind in _MISREAD},
+        "wrong replies": f"{wrong / replies:.1%}" if replies else "",
         "tokens/move": f"{tokens / moves:,.0f}" if tokens else "",
         "cost": f"{cost:.2f}" if cost else "",
     }
-
-
-def _steps(table: Crosstable) -> Iterator[str]:
-    """The gain in rating of each step of a strength, and how sure it is."""
-    index = {label: i for i, label in enumerate(table.entrants)}
-    for name, labels in table.ladders.items():
-        steps = []
-        for weaker, stronger in itertools.pairwise(labels):
-            i, j = index[stronger], index[weaker]
-            gain = table.ratings.rating[i] - table.ratings.rating[j]
-            number = stronger.rpartition("=")[2]
-            steps.append(f"{number}: {gain:+.0f} (above in {table.ratings.above[i, j]:.1%})")
-        yield f"{name}, from {labels[0].rpartition('=')[2]} to {', to '.join(steps)}"
 
 
 def _points_table(table: Crosstable) -> ReportTable:
@@ -260,7 +219,7 @@ def _points_table(table: Crosstable) -> ReportTable:
             {
                 "": number,
                 "entrant": f"`{label}`",
-                **dict(zip(numbers, map(_points, counts.sum(axis=1).tolist()), strict=True)),
+                **dict(zip(numbers, map(_points, counts.tolist()), strict=True)),
             }
             for number, label, counts in zip(numbers, table.entrants, table.counts, strict=True)
         ]
@@ -304,7 +263,7 @@ def interval_text(table: Crosstable, i: int) -> str:
     low, high = table.ratings.low[i], table.ratings.high[i]
     if not table.standings[table.entrants[i]].plays:
         return "forfeited all"
-    if table.entrants[i] == table.ratings.anchor:
+    if table.entrants[i] in table.ratings.anchors:
         return "anchor"
     if np.isinf(low) and np.isinf(high):
         return "unknown"

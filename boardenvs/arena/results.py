@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from boardenvs.arena.match import MatchResult, note_on_openings
-from boardenvs.arena.pairing import Played
+from boardenvs.arena.match import note_on_openings
+from boardenvs.arena.played import Played, matches
 from boardenvs.arena.player import Faults
+from boardenvs.arena.pools import published_ratings
 from boardenvs.arena.ratings import Ratings, rate
 from boardenvs.arena.tournament_settings import Plan, TournamentSettings
-from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, IntArray
-from boardenvs.games.notation import MoveNotation
 
 OVERALL = "overall"
-_STRENGTH = re.compile(r"(\w+):(\w+)=(\d+)")
+_ZERO = "random"  # rated 0 where ratings are relative, if it takes part
 
 
 @dataclass(frozen=True)
 class Standing:
     """An entrant's games in a crosstable."""
 
-    by_role: list[list[int]]  # wins, draws and losses, (2, 3)
+    counts: tuple[int, int, int]  # wins, draws and losses
     faults: Faults
-
-    @property
-    def counts(self) -> tuple[int, int, int]:
-        """Wins, draws and losses."""
-        won, drawn, lost = (sum(counts) for counts in zip(*self.by_role, strict=True))
-        return won, drawn, lost
 
     @property
     def games(self) -> int:
@@ -56,19 +47,13 @@ class Crosstable:
     """The results of all against all in one game, or in all games for entrants that play all."""
 
     name: str  # the game's text, or OVERALL
-    game: Game | None  # None over all games
     ratings: Ratings
     played: tuple[Played, ...]
 
     @property
-    def roles(self) -> tuple[str, str]:
-        """The roles' names in environments."""
-        return self.game.roles if self.game else ("first", "second")
-
-    @property
-    def sides(self) -> tuple[str, str]:
-        """The roles' names for people."""
-        return MoveNotation(self.game).sides if self.game else self.roles
+    def scale(self) -> str:
+        """What ratings are called: "rating" on the scale of the game's pool, else "relative"."""
+        return "rating" if len(self.ratings.anchors) > 1 else "relative"
 
     @property
     def entrants(self) -> tuple[str, ...]:
@@ -82,46 +67,23 @@ class Crosstable:
         for played, match in matches(self.played):
             for label, ones in zip(played.key[1:], match.faults, strict=True):
                 faults[label].append(ones)
-        by_role = self.counts.sum(axis=1).tolist()
         return {
-            label: Standing(counts, Faults.sum(faults[label]))
-            for label, counts in zip(self.entrants, by_role, strict=True)
+            label: Standing((won, drawn, lost), Faults.sum(faults[label]))
+            for label, (won, drawn, lost) in zip(
+                self.entrants, self.counts.sum(axis=1).tolist(), strict=True
+            )
         }
 
     @cached_property
     def counts(self) -> IntArray:
-        """Wins, draws and losses of i against j by role, (k, k, 2, 3), by index of `entrants`."""
+        """Wins, draws and losses of i against j, (k, k, 3), by index of `entrants`."""
         index = {label: i for i, label in enumerate(self.entrants)}
-        counts = np.zeros((len(index), len(index), 2, 3), np.int64)
+        counts = np.zeros((len(index), len(index), 3), np.int64)
         for played, match in matches(self.played):
             i, j = index[played.first], index[played.second]
-            counts[i, j] += match.by_role
-            counts[j, i] += np.flip(match.by_role)
+            counts[i, j] += match.counts
+            counts[j, i] += match.counts[::-1]
         return counts
-
-    @property
-    def scores(self) -> FloatArray:
-        """Mean scores of i against j, (k, k), NaN if they did not meet."""
-        counts = self.counts.sum(axis=2)
-        with np.errstate(invalid="ignore"):
-            scores: FloatArray = counts @ (1, 0.5, 0) / counts.sum(axis=-1)
-        return scores
-
-    @property
-    def ladders(self) -> dict[str, list[str]]:
-        """Entrants that differ in one number, ascending, by its name: {"alphabeta depth":
-        ["alphabeta:depth=1", ...]}.
-        """
-        found: dict[str, list[tuple[int, str]]] = defaultdict(list)
-        for label in self.entrants:
-            if match := _STRENGTH.fullmatch(label):
-                name, key, number = match.groups()
-                found[f"{name} {key}"].append((int(number), label))
-        return {
-            name: [label for _, label in sorted(steps)]
-            for name, steps in found.items()
-            if len(steps) > 1
-        }
 
 
 @dataclass(frozen=True)
@@ -150,19 +112,16 @@ class Results:
         return [*_left_out(self), *_played(self), *_ratings(self)]
 
 
-def matches(played: Iterable[Played]) -> Iterator[tuple[Played, MatchResult]]:
-    """The pairings that are not void, with their matches."""
-    return ((p, p.match) for p in played if p.match is not None)
-
-
 def summarise(settings: TournamentSettings, plan: Plan, played: Sequence[Played]) -> Results:
     """The tables of the results of all pairings of a plan."""
     tables = []
+    by_name = [e.label for e in settings.entrants if e.source == e.label]
     for name, game in plan.games.items():
         players = [e.label for e in settings.entrants if e.label not in plan.left_out[name]]
         if len(players) > 1:
+            anchors = published_ratings(game, set(players) & set(by_name))
             of_game = [p for p in played if p.game == name]
-            tables.append(_table(settings, name, game, players, of_game))
+            tables.append(_table(name, players, of_game, anchors, settings.seed))
     everywhere = [
         entrant.label
         for entrant in settings.entrants
@@ -170,30 +129,32 @@ def summarise(settings: TournamentSettings, plan: Plan, played: Sequence[Played]
     ]
     if len(tables) > 1 and len(everywhere) > 1:
         between = [p for p in played if {p.first, p.second} <= set(everywhere)]
-        tables.append(_table(settings, OVERALL, None, everywhere, between))
+        tables.append(_table(OVERALL, everywhere, between, {}, settings.seed))
     return Results(settings, plan, tuple(tables), tuple(played))
 
 
 def rate_pairings(
-    entrants: Sequence[str], played: Iterable[Played], anchor: str | None, seed: int = 0
+    entrants: Sequence[str],
+    played: Iterable[Played],
+    anchors: Mapping[str, float] | None = None,
+    seed: int = 0,
 ) -> Ratings:
     """The ratings of entrants by all their pairings; see `boardenvs.arena.ratings.rate`."""
     scores: dict[tuple[str, str], list[FloatArray]] = {}
     for p, match in matches(played):
         scores.setdefault((p.first, p.second), []).append(match.pair_scores)
-    return rate(entrants, scores, anchor, seed)
+    return rate(entrants, scores, anchors or {}, seed)
 
 
 def _table(
-    settings: TournamentSettings,
     name: str,
-    game: Game | None,
     players: Sequence[str],
     played: Sequence[Played],
+    anchors: Mapping[str, float],
+    seed: int,
 ) -> Crosstable:
-    anchor = settings.anchor if settings.anchor in players else None
-    ratings = rate_pairings(players, played, anchor, settings.seed)
-    return Crosstable(name, game, ratings, tuple(played))
+    anchors = anchors or dict.fromkeys({_ZERO} & set(players), 0.0)
+    return Crosstable(name, rate_pairings(players, played, anchors, seed), tuple(played))
 
 
 def _left_out(results: Results) -> Iterator[str]:
@@ -231,10 +192,10 @@ def _played(results: Results) -> Iterator[str]:
 def _ratings(results: Results) -> Iterator[str]:
     for table in results.tables:
         ratings = table.ratings
-        if results.settings.anchor not in (None, ratings.anchor):
+        if table.scale == "relative":
             yield (
-                f"{table.name} is rated from {ratings.anchor}, its weakest: "
-                f"{results.settings.anchor} does not play it"
+                f"{table.name}: ratings are relative to {ratings.anchors[0]}, not those of `rate`, "
+                "since fewer than two anchors of one rating pool took part"
             )
         for label, low, high in zip(ratings.entrants, ratings.low, ratings.high, strict=True):
             if not table.standings[label].plays:

@@ -10,15 +10,17 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from boardenvs.arena.pairing import Played
+from filelock import FileLock, Timeout
+
+from boardenvs.arena.pairing import play_pairings
+from boardenvs.arena.played import Played
 from boardenvs.arena.report import WRITTEN as REPORT
 from boardenvs.arena.results import Results, summarise
-from boardenvs.arena.tournament_settings import TournamentSettings, check_kept, make_plan
-from boardenvs.arena.workers import play_pairings
+from boardenvs.arena.tournament_settings import Plan, TournamentSettings, check_kept, make_plan
 from boardenvs.utils.checks import cut
 from boardenvs.utils.decoding import parse_json
 from boardenvs.utils.files import (
@@ -31,12 +33,10 @@ from boardenvs.utils.files import (
 )
 
 JOURNAL = "journal.jsonl"
+LOCK = "arena.lock"  # held while a process plays
 
 # The files of a tournament; `overwrite` removes these and no others.
-WRITTEN = (JOURNAL, "games/*.jsonl", *REPORT)
-
-# The settings that decide the games of every pairing.
-_FIXED = ("format", "boardenvs", "pairs", "seed")
+WRITTEN = (JOURNAL, "games/*.jsonl", LOCK, *REPORT)
 
 # Called with a pairing that was played, with the actions of all its games, before it is in the
 # journal, or None at the beginning; then the number of pairings that are played, and of all.
@@ -57,15 +57,47 @@ def run_tournament(
 
     The results depend on the settings alone, not on `workers` (by default one per core; 0 plays in
     this process), on the `address` of a Ray cluster for these, or on interruptions. `resume`
-    continues the folder's tournament: entrants and games may be added or left out and the anchor
-    changed, since no pairing depends on the others, but all else must be the same. `overwrite`
-    replaces the files of the folder's tournament.
+    continues the folder's tournament, which must have the same settings. `overwrite` replaces the
+    files of the folder's tournament.
 
-    ValueError if the folder has a tournament already or, with `resume`, none or another. A script
-    must call this under `if __name__ == "__main__":`, as the worker processes import it.
+    ValueError if the folder has a tournament already or, with `resume`, none or another, or if
+    another process is playing it. A script must call this under `if __name__ == "__main__":`, as
+    the worker processes import it.
     """
-    plan = make_plan(settings)
-    journal = _open(settings, Path(folder), resume, overwrite)
+    plan, folder = make_plan(settings), Path(folder)
+    _check(settings, folder, resume, overwrite)  # before anything is in the folder
+    with playing_alone(folder):
+        _check(settings, folder, resume, overwrite)  # again: another process may have been quicker
+        journal = _open(settings, folder, resume)
+        return _play(plan, journal, settings, workers, address, watcher)
+
+
+@contextlib.contextmanager
+def playing_alone(folder: Path) -> Iterator[None]:
+    """Hold the lock of a tournament's folder; JournalError if another process has it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / LOCK, is_singleton=True)  # this process may hold it twice
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise JournalError(
+            f"another process is playing the tournament in {folder}: wait until it ends, or give "
+            "another folder"
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _play(
+    plan: Plan,
+    journal: Journal,
+    settings: TournamentSettings,
+    workers: int | None,
+    address: str | None,
+    watcher: Watcher,
+) -> Results:
     results = {played.key: played for played in journal.played}
     left = [pairing for pairing in plan.pairings if pairing.key not in results]
     total = len(plan.pairings)
@@ -99,37 +131,40 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-def _open(settings: TournamentSettings, folder: Path, resume: bool, overwrite: bool) -> Journal:
+def _check(settings: TournamentSettings, folder: Path, resume: bool, overwrite: bool) -> None:
+    """JournalError if the folder is not one to play in."""
     path = folder / JOURNAL
     if resume:
-        journal = open_journal(folder)
-        _check_same(path, journal.settings, settings.to_json())
-        remove_left_over(folder, WRITTEN)
-        return Journal.create(path, settings.to_json(), journal.played)
-    if path.exists():
-        if not overwrite:
-            raise JournalError(
-                f"{folder} has a tournament: --resume goes on with it, --overwrite replaces it, "
-                "and --out FOLDER plays another"
-            )
-        if not is_journal(path):
-            raise JournalError(f"{folder} is not replaced: its {JOURNAL} is of no tournament")
-        remove_written(folder, [name for name in WRITTEN if name != JOURNAL])
-    elif not is_unused(folder, WRITTEN):
+        _check_same(path, read_settings(folder), settings.to_json())
+    elif path.exists() and not overwrite:
+        raise JournalError(
+            f"{folder} has a tournament: --resume goes on with it, --overwrite replaces it, "
+            "and --out FOLDER plays another"
+        )
+    elif path.exists() and not is_journal(path):
+        raise JournalError(f"{folder} is not replaced: its {JOURNAL} is of no tournament")
+    elif not path.exists() and not is_unused(folder, WRITTEN):
         raise JournalError(
             f"{folder} is not used: it has files but no {JOURNAL}, so it is not the folder of a "
             "tournament"
         )
-    folder.mkdir(parents=True, exist_ok=True)
-    return Journal.create(path, settings.to_json())
+
+
+def _open(settings: TournamentSettings, folder: Path, resume: bool) -> Journal:
+    if resume:
+        remove_left_over(folder, WRITTEN)
+        return open_journal(folder)
+    remove_written(folder, [name for name in WRITTEN if name not in (JOURNAL, LOCK)])
+    return Journal.create(folder / JOURNAL, settings.to_json())
 
 
 def _check_same(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
     """JournalError if pairings would be played differently from those in the journal."""
-    pairs = {name: (before.get(name), now[name]) for name in _FIXED}
-    for game, plies in now["opening_plies"].items():
-        pairs[f"opening_plies of {game}"] = (before["opening_plies"].get(game, plies), plies)
-    lines = [f"  {name} was {x!r} and is {y!r}" for name, (x, y) in pairs.items() if x != y]
+    lines = [
+        f"  {name} was {before[name]!r} and is {value!r}"
+        for name, value in now.items()
+        if before[name] != value
+    ]
     if lines:
         raise JournalError(
             f"{path} is of a tournament with other settings; take those to resume, or another "

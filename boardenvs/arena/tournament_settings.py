@@ -1,4 +1,4 @@
-"""The settings of a tournament: entrants, games, openings, seed and anchor; and its pairings."""
+"""The settings of a tournament: entrants, games, openings and seed; and its pairings."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from boardenvs.arena.match import same_winner
 from boardenvs.arena.pairing import Entrant, Pairing
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import check_plies, distinct_openings
-from boardenvs.utils.checks import cut, is_whole, quote, unknown
+from boardenvs.utils.checks import cut, is_whole, quote
 from boardenvs.utils.decoding import decode
 from boardenvs.utils.imports import describe
 from boardenvs.utils.version import __version__
 
-FORMAT = 2  # of the journal and of results.json
+FORMAT = 3  # of the journal and of results.json
 
 PAIRS = 50
 _MAX_SEED = (1 << 64) - 1
@@ -46,7 +46,6 @@ BUILT_IN = (
     "mcts:rollouts=200,policy=trained",
     "perfect",
 )
-_DEFAULT_ANCHOR = "random"
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,6 @@ class TournamentSettings:
     opening_plies: Mapping[str, tuple[int, int]]  # by game: (low, high)
     pairs: int
     seed: int
-    anchor: str | None  # rated 0; None, or in a game without it: the weakest
 
     def to_json(self) -> dict[str, Any]:
         """The settings as JSON values, for the journal."""
@@ -68,7 +66,6 @@ class TournamentSettings:
             "opening_plies": {game: list(plies) for game, plies in self.opening_plies.items()},
             "pairs": self.pairs,
             "seed": self.seed,
-            "anchor": self.anchor,
         }
 
 
@@ -88,15 +85,14 @@ def make_settings(
     pairs: int = PAIRS,
     opening_plies: tuple[int, int] | None = None,
     seed: int = 0,
-    anchor: str | None = None,
 ) -> TournamentSettings:
     """The settings of a tournament.
 
     `entrants` are texts ("alphabeta:depth=4"), or a mapping of labels to anything that
     `boardenvs.agents.as_agent` takes; `games_played` are texts for `boardenvs.games.parse`, by
     default all games. Each pairing plays `pairs` openings, twice each, of `opening_plies` (low,
-    high) random plies, by default the game's own. The anchor is by default "random" if it takes
-    part. ValueError for fewer than two entrants, a wrong value, or an anchor that takes no part.
+    high) random plies, by default the game's own. ValueError for fewer than two entrants, or a
+    wrong value.
     """
     sources = entrants if isinstance(entrants, Mapping) else {}
     labels = list(entrants)
@@ -111,10 +107,6 @@ def make_settings(
         raise ValueError(f"seed is {seed!r}: it must be a whole number from 0 to 2**64 - 1")
     if opening_plies is not None:
         check_plies(opening_plies)
-    if anchor is None and _DEFAULT_ANCHOR in labels:
-        anchor = _DEFAULT_ANCHOR
-    if anchor is not None and anchor not in labels:
-        raise ValueError(unknown("anchor", anchor, labels))
     made = [
         games.parse(text) for text in (games.importable() if games_played is None else games_played)
     ]
@@ -125,7 +117,6 @@ def make_settings(
         opening_plies={games.spec_of(g): opening_plies or g.opening_plies for g in made},
         pairs=pairs,
         seed=seed,
-        anchor=anchor,
     )
 
 
@@ -139,7 +130,6 @@ class _Kept(BaseModel):
     opening_plies: dict[str, list[int]]
     pairs: Annotated[int, Field(ge=1)]
     seed: Annotated[int, Field(ge=0, le=_MAX_SEED)]
-    anchor: str | None
 
 
 def check_kept(values: Mapping[str, Any]) -> None:
@@ -154,32 +144,24 @@ def check_kept(values: Mapping[str, Any]) -> None:
         check_plies(plies, f"opening_plies of {game}")
 
 
-def resumed_settings(
-    before: Mapping[str, Any], given: Mapping[str, Any], *, trust: bool = False
-) -> TournamentSettings:
-    """A journal's settings, changed to the `given` ones.
+def resumed_settings(kept: Mapping[str, Any], *, trust: bool = False) -> TournamentSettings:
+    """The settings of a journal.
 
     ValueError as in `check_kept` and, without `trust`, if players or games of the journal would
     import code, which the journal's writer has chosen.
     """
-    check_kept(before)
-    drawn = before["opening_plies"]
-    kept = {name: before[name] for name in ("entrants", "pairs", "seed", "anchor")}
-    kept["games_played"] = list(drawn)
-    named = code_named(*([] if key in given else kept[key] for key in ("entrants", "games_played")))
+    check_kept(kept)
+    named = code_named(kept["entrants"], kept["opening_plies"])
     if named and not trust:
         raise ValueError(
             f"the journal names code, which has not been imported: {cut(', '.join(named), 200)}. "
-            "Where you trust whoever wrote it, --trust goes on with it; or give players and games "
-            "of your own"
+            "Where you trust whoever wrote it, --trust goes on with it"
         )
-    if kept["anchor"] not in given.get("entrants", kept["entrants"]):
-        kept["anchor"] = None
-    settings = make_settings(**(kept | dict(given)))
-    if "opening_plies" in given:
-        return settings
-    plies = {game: tuple(drawn.get(game, p)) for game, p in settings.opening_plies.items()}
-    return replace(settings, opening_plies=plies)
+    settings = make_settings(
+        kept["entrants"], kept["opening_plies"], pairs=kept["pairs"], seed=kept["seed"]
+    )
+    drawn = {game: (low, high) for game, (low, high) in kept["opening_plies"].items()}
+    return replace(settings, opening_plies=drawn)
 
 
 def code_named(entrants: Iterable[str], games_played: Iterable[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""`python -m boardenvs.bench`: the speed of random play and search, beside other libraries'."""
+"""`boardenvs bench`: the speed of random play and search, beside other libraries'."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class BenchCommand:
 
     `--games` and `--sizes` may be given several times:
 
-        python -m boardenvs.bench --games othello --sizes 1024 --sizes 4096 --no-peers
+        boardenvs bench --games othello --sizes 1024 --sizes 4096 --no-peers
     """
 
     games: Annotated[list[str] | None, _option("Games. Default: all.", "GAME")] = None
@@ -113,7 +113,7 @@ app.command()(function_of(BenchCommand))
 def main(words: Sequence[str] | None = None) -> None:
     """Run the benchmark with these words, by default the words of the process."""
     with ending_in_a_line(), usage_errors_as_values():
-        app(words, prog_name="python -m boardenvs.bench", standalone_mode=False)
+        app(words, prog_name="boardenvs bench", standalone_mode=False)
 
 
 if __name__ == "__main__":

@@ -99,7 +99,7 @@ def write_picture(path: Path, results: list[Workload], game: str) -> None:
         # The lines of `raw_env` and `env` coincide.
         if w.game == game and w.unit == "plies" and w.interface != "raw_env"
     ]
-    with drawing(9, 5.6) as figure:
+    with drawing(11, 5.6) as figure:
         from matplotlib.ticker import EngFormatter
 
         axes = figure.subplots()
@@ -114,8 +114,7 @@ def write_picture(path: Path, results: list[Workload], game: str) -> None:
         )
         axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.yaxis.set_major_formatter(EngFormatter(sep=""))
-        if axes.get_legend_handles_labels()[0]:  # several batch sizes
-            axes.legend(loc="lower right")
+        figure.legend(loc="outside right upper")
         write_atomically(path, to_png(figure))
 
 
@@ -127,8 +126,7 @@ def _draw_line(axes: Axes, line: list[Workload]) -> None:
         label = f"PettingZoo AEC {label}"
     colour, speeds = _COLOURS[first.backend or first.library], [w.median for w in line]
     if len(line) == 1:
-        axes.axhline(speeds[0], color=colour, linewidth=1.2, linestyle=(0, (1, 2)))
-        axes.text(1.1, speeds[0] * 1.08, label, color=colour, fontsize=9)
+        axes.axhline(speeds[0], color=colour, linewidth=1.2, linestyle=(0, (1, 2)), label=label)
         return
     boards, style = [w.boards for w in line], _STYLES.get(first.interface, "-.D")
     axes.plot(boards, speeds, style, markersize=4.5, color=colour, label=label)

@@ -13,6 +13,7 @@ from typer import Option
 
 from boardenvs.cli import analyse, arena, exam, games, match, play, rate, records, serve
 from boardenvs.cli.command import ErrorsGroup, PlainCommand, function_of
+from boardenvs.utils.console import show_log
 from boardenvs.utils.version import __version__
 
 app = typer.Typer(
@@ -51,12 +52,13 @@ def _options(
     Games and players are named by a text, alone or with parameters:
     `othello`, `wolf_and_sheep:rules=described,max_plies=none`, `alphabeta:depth=4`.
     """
+    show_log()
 
 
 def bench(context: typer.Context) -> None:
     """Measure speed and memory: random play through every interface, other libraries, and search.
 
-    All words after `bench` go to `python -m boardenvs.bench`, whose `--help` lists them.
+    `boardenvs bench --help` lists its options.
 
     ```
     boardenvs bench --games othello --sizes 1024 --no-peers

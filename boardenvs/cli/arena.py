@@ -17,13 +17,9 @@ from boardenvs.report import ReportTable
 from boardenvs.utils.files import file_name
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from boardenvs.arena import TournamentSettings
-    from boardenvs.arena.pairing import Played
+    from boardenvs.arena.played import Played
     from boardenvs.arena.results import Crosstable, Results
-
-_OPPONENTS = 4  # of the strongest player, in the report
 
 
 @dataclass(frozen=True)
@@ -31,9 +27,9 @@ class ArenaCommand:
     """Let players meet each other in every game, and rate them.
 
     Every pairing plays random openings, distinct and each twice with roles swapped. The ratings are
-    a Bradley-Terry fit with bootstrap intervals. The same settings give the same results, whatever
-    the number of workers. After Ctrl-C or a crash, `--resume` goes on with the tournament, and
-    needs only `--out`; players and games given with it replace those before.
+    a Bradley-Terry fit with bootstrap intervals, on the scale of `boardenvs rate` if two anchors of
+    the game's rating pool take part. The same settings give the same results, whatever the number
+    of workers. After Ctrl-C or a crash, `--resume` goes on with the tournament in `--out`.
 
     ```
     boardenvs arena
@@ -69,10 +65,6 @@ class ArenaCommand:
     seed: Annotated[
         int | None, Option(metavar="N", help="Seed of all random choices. Default: 0.", min=0)
     ] = None
-    anchor: Annotated[
-        str | None,
-        Option(metavar="PLAYER", help="The player rated 0. Default: random, else the weakest."),
-    ] = None
     workers: Workers = None
     address: Address = None
     out: Annotated[
@@ -92,7 +84,7 @@ class ArenaCommand:
     def run(self) -> None:
         from boardenvs.arena import run_tournament, write_results
         from boardenvs.arena.executor import WorkerError
-        from boardenvs.arena.tournament import JOURNAL
+        from boardenvs.arena.tournament import JOURNAL, playing_alone
         from boardenvs.utils.console import counting, make_console
         from boardenvs.utils.ending import message_of, why_interrupted
         from boardenvs.utils.files import check_folder
@@ -100,12 +92,15 @@ class ArenaCommand:
         settings, console = self._settings(), make_console()
         check_folder(self.out)
         if self.resume:
-            _drop_unfinished_games(self.out)
+            with playing_alone(self.out):
+                _drop_unfinished_games(self.out)
         try:
-            with counting("pairings") as show:
+            with counting("pairings", every=0.0) as show:
 
                 def watch(played: Played | None, done: int, total: int) -> None:
-                    show(done, total, self._watch(console, played, done, total))
+                    if played is not None:
+                        _record(self.out, played)
+                    show(done, total, _line(played))
 
                 results = run_tournament(
                     settings,
@@ -116,7 +111,7 @@ class ArenaCommand:
                     address=self.address,
                     watcher=watch,
                 )
-            lacking = write_results(results, self.out, _sample_games(results, self.out))
+            lacking = write_results(results, self.out)
         except KeyboardInterrupt as error:
             go_on = self._how_to_go_on(settings)
             console.print(f"{why_interrupted(error)}; go on with: {go_on}", soft_wrap=True)
@@ -137,21 +132,6 @@ class ArenaCommand:
         if results.dead:
             raise typer.Exit(1)
 
-    def _watch(self, console: Console, played: Played | None, done: int, total: int) -> str | None:
-        """Record a pairing that was played, and return a line about it."""
-        if played is None:
-            if done:
-                console.print(f"going on: {done} of {total} pairings are in the journal")
-            return None
-        _record(self.out, played)
-        line = (
-            f"{done}/{total}  {played.game}  {played.first} - {played.second}  "
-            f"{played.match or 'void'}  {played.seconds:.1f} s"
-        )
-        if not console.is_terminal:
-            console.print(line, soft_wrap=True)
-        return line
-
     def _how_to_go_on(self, settings: TournamentSettings) -> str:
         from boardenvs.arena.tournament_settings import code_named
 
@@ -161,7 +141,7 @@ class ArenaCommand:
         return shlex.join(words + ["--trust"] * bool(code_named(labels, settings.opening_plies)))
 
     def _settings(self) -> TournamentSettings:
-        """Return the settings given, or those of the folder's tournament with changes."""
+        """Return the settings given, or those of the folder's tournament."""
         from boardenvs.arena import make_settings, read_settings
         from boardenvs.arena.tournament_settings import resumed_settings
 
@@ -175,12 +155,24 @@ class ArenaCommand:
             "pairs": self.pairs,
             "opening_plies": self.opening_plies,
             "seed": self.seed,
-            "anchor": self.anchor,
         }
         given: dict[str, Any] = {k: v for k, v in wanted.items() if v is not None and v != []}
         if self.resume:
-            return resumed_settings(read_settings(self.out), given, trust=self.trust)
+            if given:
+                raise ValueError(
+                    "--resume goes on with the tournament as it was begun: give no players, games "
+                    "or settings with it"
+                )
+            return resumed_settings(read_settings(self.out), trust=self.trust)
         return make_settings(**given)
+
+
+def _line(played: Played | None) -> str:
+    """Return a line about a pairing that was played, or about the beginning."""
+    if played is None:
+        return "pairings in the journal"
+    result = played.match or "void"
+    return f"{played.game}  {played.first} - {played.second}  {result}  {played.seconds:.1f} s"
 
 
 def _games_file(folder: Path, game: str) -> Path:
@@ -212,9 +204,9 @@ def _drop_unfinished_games(folder: Path) -> None:
     known = {(played.game, *sorted(played.key[1:])) for played in journal.played}
     for game in journal.settings["opening_plies"]:
         path = _games_file(folder, game)
-        lines = whole_lines(path) if path.exists() else []
-        kept = [x for x in lines if (game, *sorted(json.loads(x)["players"].values())) in known]
-        if kept != lines:
+        if path.exists():
+            lines = whole_lines(path)
+            kept = [x for x in lines if (game, *sorted(json.loads(x)["players"].values())) in known]
             write_atomically(path, b"".join(line + b"\n" for line in kept))
 
 
@@ -223,9 +215,10 @@ def _ratings(results: Results) -> ReportTable:
     from boardenvs.arena.report import title
 
     tables = results.widest_first
+    names = {t.name: title(t) + ", relative" * (t.scale == "relative") for t in tables}
     rows = [
         {"player": label}
-        | {title(t): _rating(t, label) if label in t.entrants else "" for t in tables}
+        | {names[t.name]: _rating(t, label) if label in t.entrants else "" for t in tables}
         for label in dict.fromkeys(label for table in tables for label in table.entrants)
     ]
     return ReportTable(rows, "Ratings", "Elo points, with half the width of 95 % intervals")
@@ -239,35 +232,7 @@ def _rating(table: Crosstable, label: str) -> str:
     if not table.standings[label].plays:
         return "forfeited all"
     width = ratings.high[place] - ratings.low[place]
-    if label == ratings.anchor:
+    if label in ratings.anchors:
         return rating_text(table, place)
     around = f"±{width / 2:.0f}" if math.isfinite(width) else "(or beyond)"
     return f"{rating_text(table, place)} {around}"
-
-
-def _sample_games(results: Results, folder: Path) -> list[str]:
-    """Return HTML with a few games: the strongest player of each game against the next ones."""
-    from boardenvs.arena.results import OVERALL
-    from boardenvs.records.jsonl import parse_record
-    from boardenvs.records.page import write_page
-    from boardenvs.render.page import to_frame
-    from boardenvs.utils.files import whole_lines
-
-    found = []
-    for table in results.tables:
-        path = _games_file(folder, table.name)
-        if table.name == OVERALL or not path.exists():
-            continue
-        strongest, *others = table.entrants[: _OPPONENTS + 1]
-        games = [parse_record(line.decode()) for line in whole_lines(path)]
-        first = [game for game in games if game.info.get("opening") == 1]
-        for other in others:
-            found += [game for game in first if {*(game.players or ())} == {strongest, other}]
-    if not found:
-        return []
-    page = write_page(found, title="Games of the arena")
-    said = (
-        f"The strongest player of each game against the next {_OPPONENTS}, one opening from both "
-        "sides. All games are in games/."
-    )
-    return ["<h2>Games to step through</h2>", f"<p>{said}</p>", to_frame(page)]

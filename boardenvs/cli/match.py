@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Option
@@ -24,31 +24,21 @@ from boardenvs.report import ReportTable
 
 if TYPE_CHECKING:
     from boardenvs.agents import Agent
-    from boardenvs.arena.match import MatchResult, Ongoing
-    from boardenvs.arena.workers import MatchInParts
+    from boardenvs.arena.match import MatchInProgress
+    from boardenvs.arena.match_result import MatchResult
     from boardenvs.game.contract import Game
-
-    Games: TypeAlias = Ongoing | MatchInParts
 
 _EVERY = 10.0  # seconds between two times that the games are saved
 
 
 @dataclass(frozen=True)
 class MatchCommand:
-    r"""Play a match, and print the scores, also by role, with 95 % intervals.
+    """Play a match, and print the scores, also by role, with 95 % intervals.
 
     ```
     boardenvs match othello alphabeta:depth=4 greedy
     boardenvs match wolf_and_sheep perfect trained --record games.jsonl
     boardenvs match othello greedy python:my_module:policy --pairs 200
-    ```
-
-    The measure of the literature on learning Othello, that of the Othello League: games from the
-    start against its standard weights one ply deep, with a tenth of all moves random:
-
-    ```
-    boardenvs match othello alphabeta:depth=1,evaluation=trained positional \
-      --opening-plies 0 0 --noise 0.1 --pairs 5000
     ```
     """
 
@@ -65,9 +55,6 @@ class MatchCommand:
         ),
     ] = 50
     opening_plies: OpeningPlies = None
-    noise: Annotated[
-        float, Option(help="Share of the moves of both players that are random.", min=0, max=1)
-    ] = 0.0
     seed: Seed = 0
     workers: Workers = None
     address: Address = None
@@ -75,6 +62,7 @@ class MatchCommand:
         Path | None,
         Option(metavar="FILE", help="Save the games, in the format of the file's ending."),
     ] = None
+    overwrite: Annotated[bool, Option("--overwrite", help="Replace the file if it exists.")] = False
 
     def run(self) -> None:
         from boardenvs import records
@@ -91,12 +79,14 @@ class MatchCommand:
         if self.record is not None:
             records.format_of(self.record)  # before the match is played
             check_writable(self.record)
+            if self.record.exists() and not self.overwrite:
+                raise ValueError(f"{self.record} exists: give another file, or --overwrite")
         keeper, title = _Keeper(self.record, game, names), " - ".join(names)
         try:
             with counting(title) as show:
 
-                def progress(games: Games) -> None:
-                    ply = f", ply {games.plies}" if hasattr(games, "plies") else ""
+                def progress(games: MatchInProgress) -> None:
+                    ply = f", ply {games.plies}" if games.plies else ""
                     show(games.over, games.total, title + ply)
                     keeper.keep(games)
 
@@ -123,11 +113,11 @@ class MatchCommand:
             raise typer.Exit(1)
 
     def _play(
-        self, game: Game, a: Agent, b: Agent, progress: Callable[[Games], None]
+        self, game: Game, a: Agent, b: Agent, progress: Callable[[MatchInProgress], None]
     ) -> MatchResult:
         from boardenvs.arena import Entrant, Pairing, play_match
         from boardenvs.arena.executor import Executor
-        from boardenvs.arena.workers import play_in_parts
+        from boardenvs.arena.pairing import play_in_parts
         from boardenvs.games import spec_of
 
         plies = self.opening_plies or game.opening_plies
@@ -138,14 +128,12 @@ class MatchCommand:
                 b,
                 self.pairs,
                 opening_plies=plies,
-                noise=self.noise,
                 seed=self.seed,
+                in_parts=True,
                 progress=progress,
             )
         first, second = (Entrant(text, text) for text in (self.first, self.second))
-        pairing = Pairing(
-            spec_of(game), game, first, second, self.pairs, plies, self.seed, self.noise
-        )
+        pairing = Pairing(spec_of(game), game, first, second, self.pairs, plies, self.seed)
         with Executor(self.workers, self.address) as executor:
             return play_in_parts(pairing, executor, progress)
 
@@ -155,7 +143,7 @@ class _Keeper:
 
     def __init__(self, path: Path | None, game: Game, names: tuple[str, str]) -> None:
         self._path, self._game, self._names = path, game, names
-        self._games: Games | None = None
+        self._games: MatchInProgress | None = None
         self._kept = 0
         self._next = time.monotonic() + _EVERY
 
@@ -166,7 +154,7 @@ class _Keeper:
         assert self._path is not None, "there is a file to save to"
         return records.save(self._path, records.record_match(self._game, result, self._names))
 
-    def keep(self, games: Games) -> None:
+    def keep(self, games: MatchInProgress) -> None:
         """Write the finished games, if the last time was a while ago."""
         self._games = games
         is_due = games.over > self._kept and time.monotonic() >= self._next

@@ -17,7 +17,7 @@ from boardenvs.game.rules import LOSS, WIN
 from boardenvs.records.record import Record, make_record
 
 if TYPE_CHECKING:
-    from boardenvs.arena.match import MatchResult
+    from boardenvs.arena.match_result import MatchResult
 
 
 def record_match(

@@ -6,6 +6,9 @@ rich is imported when it prints, so that help is quick.
 from __future__ import annotations
 
 import json
+import logging
+import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     from rich.console import ConsoleOptions as Shown
     from rich.progress import Progress
     from rich.segment import Segment
+
+EVERY = 5.0  # seconds between two lines of progress in files and pipes
 
 
 def make_console(*, errors: bool = False) -> Console:
@@ -71,18 +76,40 @@ def make_progress(console: Console | None = None) -> Progress:
 
 
 @contextmanager
-def counting(name: str) -> Iterator[Callable[..., None]]:
+def counting(title: str, every: float | None = None) -> Iterator[Callable[..., None]]:
     """Show a progress bar, and yield the function that moves it.
 
-    The function takes how many are done, the total, and optionally a new name.
+    The function takes how many are done, the total, and optionally a new title. In files and pipes
+    a line of standard error shows the progress, at most one in `every` seconds.
     """
+    every = EVERY if every is None else every
+    due = time.monotonic() + every
     with make_progress() as progress:
-        task = progress.add_task(name, total=None)
+        task = progress.add_task(title, total=None)
 
         def show(done: float, of: float | None, name: str | None = None) -> None:
+            nonlocal due
             progress.update(task, completed=done, total=of, description=name)
+            if progress.disable and time.monotonic() >= due:
+                print(f"{done} of {of or 'unknown'}: {name or title}", file=sys.stderr, flush=True)
+                due = time.monotonic() + every
 
         yield show
+
+
+class LogToStderr(logging.Handler):
+    """Prints what the package logs, such as that it compiles the rules of games."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(record.getMessage(), file=sys.stderr, flush=True)
+
+
+def show_log() -> None:
+    """Print what the package logs to standard error from now on."""
+    log = logging.getLogger("boardenvs")
+    if not any(isinstance(handler, LogToStderr) for handler in log.handlers):
+        log.addHandler(LogToStderr())
+        log.setLevel(logging.INFO)
 
 
 def print_report(console: Console, counted: Mapping[str, float]) -> None:

@@ -140,8 +140,9 @@ def written(folder: Path, names: Sequence[str]) -> Iterator[Path]:
 
 
 def is_unused(folder: Path, names: Sequence[str]) -> bool:
-    """Whether a folder is missing, or holds nothing but temporary files of killed writers."""
-    return not folder.exists() or set(folder.iterdir()) <= set(_left_over(folder, names))
+    """Whether a folder is missing, or holds only locks and temporary files of killed writers."""
+    ignored = [*_left_over(folder, names), *folder.glob("*.lock")]
+    return not folder.exists() or set(folder.iterdir()) <= set(ignored)
 
 
 def remove_left_over(folder: Path, names: Sequence[str]) -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -50,3 +51,14 @@ def rating_pool(game: Game | str) -> RatingPool:
     values = json.loads(path.read_text(encoding="utf-8"))
     anchors = tuple(Anchor(**anchor) for anchor in values.pop("anchors"))
     return RatingPool(**values, anchors=anchors)
+
+
+def published_ratings(game: Game, players: Iterable[str]) -> dict[str, float]:
+    """The ratings of the players that are anchors of the game's pool; empty unless two are."""
+    try:
+        pool = rating_pool(game)
+    except ValueError:  # no pool
+        return {}
+    among = set(players)
+    found = {anchor.agent: anchor.rating for anchor in pool.anchors if anchor.agent in among}
+    return found if len(found) > 1 else {}

@@ -1,0 +1,118 @@
+"""The result of a match: scores with intervals, in all and by role, and the games."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from boardenvs.arena.player import Faults
+from boardenvs.arena.ratings import score_interval
+from boardenvs.game.state import BoolArray, FloatArray, IntArray
+from boardenvs.report import ReportTable
+
+Counts = tuple[int, int, int]  # wins, draws and losses
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """The games of a match; a win of the first agent scores 1, a draw 1/2, a loss 0.
+
+    Arrays (2, pairs) hold the games in which the first agent has the first role in row 0 and the
+    others in row 1; column i is opening i. A forfeit is a loss.
+
+    ```python
+    import boardenvs
+
+    result = boardenvs.play_match(boardenvs.games.make("othello"), "greedy", "random", pairs=50)
+    print(result.score, result.interval, result.wins, result.by_role)
+    ```
+    """
+
+    scores: FloatArray  # (2, pairs) float64; nan for games that are not over
+    forfeits: IntArray  # (2, pairs) int8: 1 if the first agent forfeited, 2 if the second did
+    mean_plies: float  # of a game, its opening included
+    openings: int  # the number of distinct ones
+    faults: tuple[Faults, Faults]  # of the first and of the second agent
+    # (2, pairs, P) int16, openings included, -1 after the end; None if read from a journal
+    actions: IntArray | None = None
+
+    @property
+    def games(self) -> int:
+        return self.scores.size
+
+    @property
+    def counts(self) -> Counts:
+        """Wins, draws and losses of the first agent."""
+        return _counts(self.scores)
+
+    @property
+    def wins(self) -> int:
+        return self.counts[0]
+
+    @property
+    def draws(self) -> int:
+        return self.counts[1]
+
+    @property
+    def losses(self) -> int:
+        return self.counts[2]
+
+    @property
+    def by_role(self) -> tuple[Counts, Counts]:
+        """The first agent's wins, draws and losses in the first and in the second role."""
+        return _counts(self.scores[0]), _counts(self.scores[1])
+
+    @property
+    def pair_scores(self) -> FloatArray:
+        """The mean score of each opening's two games, (pairs,) float64."""
+        scores: FloatArray = self.scores.mean(axis=0)
+        return scores
+
+    @property
+    def score(self) -> float:
+        """The mean score."""
+        return float(self.scores.mean())
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % confidence interval of the score, over openings; see `score_interval`."""
+        return score_interval(self.pair_scores)
+
+    def __str__(self) -> str:
+        (low, high), (won, drawn, lost) = self.interval, self.counts
+        return f"{self.score:.3f} [{low:.3f}, {high:.3f}] (+{won} ={drawn} -{lost})"
+
+    def rows(self, sides: tuple[str, str]) -> list[dict[str, object]]:
+        """Rows of a table: the first agent's games in all and by role, with the 95 % intervals of
+        their shares in brackets.
+        """
+        parts = {"all": self.scores}
+        parts |= {f"as {side}": self.scores[[i]] for i, side in enumerate(sides)}
+        return [
+            {
+                "": name,
+                "games": str(scores.size),
+                "won": _with_interval(scores == 1),
+                "drawn": _with_interval(scores == 0.5),
+                "lost": _with_interval(scores == 0),
+                "score": _with_interval(scores),
+            }
+            for name, scores in parts.items()
+        ]
+
+    def _repr_html_(self) -> str:
+        """The first agent's games in all and by role, in a notebook."""
+        title = "the first agent's games, with 95 % intervals over openings"
+        return ReportTable(self.rows(("the first role", "the second role")), title).html()
+
+
+def _counts(scores: FloatArray) -> Counts:
+    return int((scores == 1).sum()), int((scores == 0.5).sum()), int((scores == 0).sum())
+
+
+def _with_interval(games: FloatArray | BoolArray) -> str:
+    """The number of marked games, or the mean of scores, with its interval."""
+    low, high = score_interval(games.mean(axis=0))
+    number = str(games.sum()) if games.dtype == np.bool_ else f"{games.mean():.3f}"
+    return f"{number} [{low:.3f}, {high:.3f}]"
