@@ -1,4 +1,4 @@
-"""Perft, and what tables judge, as loops over rules: a small module to link."""
+"""Perft and random play as loops over rules: a small module to link."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from boardenvs.kernel.loops import (
     ONE,
     ZERO,
     Array,
-    Word,
     entry,
     legal_words,
     number,
@@ -22,7 +21,6 @@ from boardenvs.search.compiled.position import (
     play,
     save_position,
 )
-from boardenvs.search.compiled.tuples import TupleTables, tuple_value
 from boardenvs.utils.splitmix import mix
 
 FACTOR = 6364136223846793005
@@ -66,12 +64,6 @@ def walk(positions: Array, size: int, seed: int, plies: int) -> int:
 
 
 @entry
-def judge(own: Word, opp: Word, to_move: Word, ply: Word, tables: TupleTables) -> int:
-    """What a position is worth by the tables."""
-    return tuple_value((own, opp), to_move, ply, tables)
-
-
-@entry
 def bits_of(x: int) -> int:
     """Set bits."""
     return number(popcount(word(x)))
@@ -82,9 +74,3 @@ def mix_all(seeds: Array, mixed: Array) -> None:
     """Random bits of each seed."""
     for k in range(len(seeds)):
         mixed[k] = mix(seeds[k])
-
-
-@entry
-def fail(array: Array) -> int:
-    """Reads behind the end."""
-    return number(array[len(array)])

@@ -106,22 +106,6 @@ def test_a_warm_cache_of_root_that_cannot_be_written_to_is_used(warm: Path) -> N
         assert run(folder, code) == ("344", "")
 
 
-# A signal that comes while LLVM works is heard by the first Python code that LLVM calls.
-INTERRUPTED = """
-import sys
-def trace(frame, event, argument):
-    if "llvmlite" in frame.f_code.co_filename and "notify" in frame.f_code.co_name:
-        raise KeyboardInterrupt
-import boardenvs
-game = boardenvs.games.make("othello")
-sys.settrace(trace)
-try:
-    game.init(3)
-except KeyboardInterrupt:
-    print("interrupted")
-"""
-
-
 # ---- files ---------------------------------------------------------------------------------------
 
 

@@ -31,8 +31,6 @@ from variants import make, public_module
 import boardenvs
 from boardenvs import IllegalActionError, ResetNeededError, games
 from boardenvs.envs.factory import gymnasium_id
-from boardenvs.envs.sb3 import BoardVecEnv
-from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
 from boardenvs.game.position import stack
@@ -238,86 +236,8 @@ class AsVector(AsPosition):
         return Seen(int(self.infos["to_move"][1]), legal, self.planes[1])
 
 
-class AsSB3(AsPosition):
-    """`BoardVecEnv`, whose games are replaced as they end."""
-
-    def begin(self) -> None:
-        self.env = BoardVecEnv(self.game, 2, seed=1)
-        self.planes: Any = self.env.reset()
-        self.over: Seen | None = None
-
-    def play(self, action: int, ends: bool) -> None:
-        mover = self.env.state.to_move[1]
-        self.planes, rewards, dones, infos = self.env.step(np.array([action, action]))
-        assert dones.tolist() == [ends, ends]
-        if ends:
-            truncated = infos[1]["truncated"]
-            self.over = end_for(mover, rewards[1], not truncated, truncated)
-            assert not infos[1].get("TimeLimit.truncated", False)  # the cap pays out
-            assert (self.env.state.ply == 0).all()
-        else:
-            assert infos == [{}, {}]
-
-    def seen(self) -> Seen:
-        if self.over is not None:
-            return self.over
-        (masks,) = self.env.env_method("action_masks")
-        legal = np.flatnonzero(masks[1]).tolist()
-        return Seen(int(self.env.state.to_move[1]), legal, self.planes[1])
-
-
-class Dictated:
-    """An opponent that plays what it is told."""
-
-    def __init__(self) -> None:
-        self.actions: list[int] = []
-
-    def act(self, game: Game, state: Any, rng: np.random.Generator) -> Any:
-        return np.full(len(state.ply), self.actions.pop())
-
-
-class AsSingle(AsPosition):
-    """Gymnasium's environment: the first role learns, and its ply waits for the reply's."""
-
-    def begin(self) -> None:
-        self.told = Dictated()
-        self.env = BoardSingleEnv(
-            self.game, opponent=self.told, seat=self.game.roles[0], mask_in_observation=True
-        )
-        self.shown, _ = self.env.reset(seed=1)
-        self.mine: int | None = None
-        self.over: Seen | None = None
-
-    def play(self, action: int, ends: bool) -> None:
-        if self.mine is None and not ends:
-            self.mine = action
-            return
-        if self.mine is not None:
-            self.told.actions.append(action)
-            action = self.mine
-        self.shown, reward, terminated, truncated, _ = self.env.step(action)
-        self.mine = None
-        if ends:
-            self.over = end_for(0, float(reward), terminated, truncated)
-
-    def offend(self, action: int) -> None:
-        """The opponent's illegal actions are refused."""
-        if self.mine is not None or not 0 <= action < self.game.num_actions:
-            super().offend(action)
-            return
-        _, reward, terminated, truncated, info = self.env.step(action)
-        assert (reward, terminated, truncated) == (-1, True, False)
-        assert info["illegal_action"]
-
-    def seen(self) -> Seen | None:
-        if self.over is not None or self.mine is not None:
-            return self.over
-        mask = self.shown["action_mask"]
-        assert np.array_equal(mask, self.env.action_masks())
-        return Seen(0, np.flatnonzero(mask).tolist(), self.shown["observation"])
-
-
-ADAPTERS = [AsPosition, AsAEC, AsForfeitingAEC, AsParallel, AsVector, AsSB3, AsSingle]
+# SB3's and Gymnasium's, in which an opponent replies, are in test_opponents.py.
+ADAPTERS = [AsPosition, AsAEC, AsForfeitingAEC, AsParallel, AsVector]
 # One of each way to move and of each cap; the other variants' games are in test_playouts.py.
 VARIANTS = {
     **{name: (make(name), REFERENCE[name])
@@ -445,8 +365,7 @@ BLACK_WINS = "8/8/8/8/8/8/8/brr5 black 0"  # d1 is black's only move, and red ha
 def test_order_of_calls_is_enforced() -> None:
     env = boardenvs.reversi_v0.env(render_mode="ansi")
     calls: list[Callable[[], Any]] = [
-        *(lambda: env.step(20), lambda: env.observe("black"), env.last, env.state, env.render),
-        *(lambda: next(iter(env.agent_iter())), lambda: env.agents),
+        *(lambda: env.step(20), env.last, env.state, env.render, lambda: env.agents),
         lambda: boardenvs.reversi_v0.parallel_env().step({"black": 20, "red": 64}),
         lambda: gymnasium.make("boardenvs/Othello-v0").unwrapped.step(20),
     ]
@@ -460,12 +379,6 @@ def test_order_of_calls_is_enforced() -> None:
     env.step(3)
     with pytest.raises(ValueError, match="None"):
         env.step(5)
-    for _ in env.possible_agents:
-        env.step(None)
-    with pytest.raises(gymnasium.error.ResetNeeded, match="reset"):
-        env.step(None)
-    with pytest.raises(AttributeError, match="no attribute 'agent'"):
-        _ = env.agent
 
 
 def stepped(action: Any, maker: str = "env") -> Callable[[], Any]:
@@ -482,10 +395,6 @@ def stepped(action: Any, maker: str = "env") -> Callable[[], Any]:
 
 def made(maker: str, **options: Any) -> Callable[[], Any]:
     return lambda: getattr(boardenvs, maker)("lines_of_action", **options)
-
-
-def single(**options: Any) -> Callable[[], Any]:
-    return lambda: gymnasium.make("boardenvs/LinesOfAction-v0", **options)
 
 
 def seeded(maker: str, seed: Any) -> Callable[[], Any]:
@@ -511,13 +420,11 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (stepped(0, "raw_env"), IllegalActionError, r"action 0 \(a1\).*black.*20 \(e3\), 29 \(f4\)"),
     (stepped({"black": 20}, BOTH), ValueError, "no action for red"),
     (stepped({"black": 20, "rde": 64}, BOTH), ValueError, "agent 'rde'. Did you mean 'red'"),
-    (stepped({"black": 20, "red": 65}, BOTH), IllegalActionError, "out of range"),
     (stepped({"black": "d3", "red": 64}, BOTH), TypeError, "int from 0 to 64"),
     (stepped(3, BOTH), TypeError, "they must be a dict"),
     *((seeded(m, "a"), TypeError, "seed is 'a': it must be") for m in ("env", BOTH, "vec_env")),
     *((seeded(m, -1), ValueError, "seed is -1: it must be 0") for m in ("env", BOTH, "vec_env")),
     (lambda: TextEnv(GAME).reset(seed=-1), ValueError, "seed is -1: it must be 0"),
-    (lambda: boardenvs.make_agent(NONE), TypeError, "agent is None: it must be a text"),
     (lambda: parse_position(GAME, NONE), TypeError, "position is None: .* '8/8/8/3rb3"),
     (lambda: boardenvs.perft(START, 2), TypeError, "game is .*: it must be a Game"),
     (lambda: boardenvs.perft(GAME, HALF), ValueError, "depth is 2.5: it must be a whole number"),
@@ -528,11 +435,8 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (made(BOTH, render_mode="rgb"), ValueError, "mode 'rgb'. Did you mean 'rgb_array'"),
     (made("raw_env", reword=1), TypeError, "option of lines_of_action_v0 'reword'.*'reward'"),
     (made("vec_env", num_envs=0), ValueError, "num_envs is 0"),
-    (made("vec_env", reward="gaol"), ValueError, "unknown reward 'gaol'. Did you mean 'goal'"),
     (made("vec_env", oponent="x"), TypeError, "option of lines_of_action_v0 'oponent'.*'opponent'"),
     (made("vec_env", seat="blakc"), ValueError, "unknown seat 'blakc'. Did you mean 'black'"),
-    (single(seat="whit"), ValueError, "unknown seat 'whit'. Did you mean 'white'"),
-    (single(rule="classic"), TypeError, "option of lines_of_action_v0 'rule'.*'rules'"),
 ]
 
 
@@ -552,13 +456,3 @@ def test_infos_have_the_same_keys_in_every_step(opponent: str) -> None:
         infos = [env.reset(seed=1)[1], *(env.step(np.array(action))[-1] for action in actions)]
         first, *others = ({key: np.asarray(x).dtype for key, x in i.items()} for i in infos)
         assert others == [first, first]
-
-
-def test_both_agents_can_offend() -> None:
-    env = boardenvs.othello_v0.parallel_env()
-    for actions, rewards in (
-        ({"black": 20, "red": 3}, {"black": 100, "red": -1}),
-        ({"black": 64, "red": 3}, {"black": -1, "red": -1}),
-    ):
-        env.reset()
-        assert env.step(actions)[1] == rewards

@@ -75,18 +75,6 @@ def filled(bits, through, d):
     return word(to for ray in rays for to in ray)
 
 
-def test_directions():
-    """Their order and shifts, which action numbers depend on; opposites, rays and reach."""
-    assert [d.name for d in DIRECTIONS] == ["n", "ne", "e", "se", "s", "sw", "w", "nw"]
-    assert [d.shift for d in DIRECTIONS] == [8, 9, 1, -7, -8, -9, -1, 7]
-    for d in DIRECTIONS:
-        assert (d.opposite.dx, d.opposite.dy) == (-d.dx, -d.dy)
-        assert [bitboard.ray(s, d) for s in range(64)] == [*map(word, RAYS[d])]
-        reaches = [stepped(ALL, d, count) for count in range(1, 9)]
-        assert [bitboard.reach(d, count) for count in range(9)] == [ALL, *reaches]
-        assert d.reach == reaches[0]
-
-
 @given(bits=WORDS, through=WORDS)
 def test_moving_functions(bits, through):
     for d in DIRECTIONS:

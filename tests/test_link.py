@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import traceback
-from pathlib import Path
 from typing import Any
 
 import loops_perft
-import loops_same_names
 import numpy as np
-import pytest
 from variants import make
 
 from boardenvs.game.position import stack
-from boardenvs.kernel import set_backend
 from boardenvs.kernel.link import array_for_loops, link
 from boardenvs.search.compiler import flat, position_size, position_words, words
 from boardenvs.utils.splitmix import GOLDEN, mix
@@ -51,23 +46,6 @@ def test_loops_play_by_the_rules(backend: str) -> None:
     assert position.terminated
 
 
-def test_two_modules_must_not_define_the_same_name() -> None:
-    with pytest.raises(ValueError, match="both define 'walk'"):
-        link(loops_same_names, {}, {})
-
-
-def test_tracebacks_show_the_source() -> None:
-    """Without Numba; the functions are those of the files, with their lines."""
-    set_backend("numpy")
-    with pytest.raises(IndexError) as caught:
-        linked().fail(words(3))
-    last = traceback.extract_tb(caught.value.__traceback__)[-1]
-    assert (Path(last.filename), last.line) == (
-        Path(loops_perft.__file__).resolve(),
-        "return number(array[len(array)])",
-    )
-
-
 def test_one_mixing_function_for_ints_arrays_and_machine_code(backend: str) -> None:
     # The first numbers of the reference implementation, seeded with 1234567.
     expected = [6457827717110365317, 3203168211198807973, 9817491932198370423]
@@ -75,9 +53,3 @@ def test_one_mixing_function_for_ints_arrays_and_machine_code(backend: str) -> N
     mixed, array = words(3), np.array(seeds, np.uint64)
     linked().mix_all(array_for_loops(array), mixed)
     assert expected == [*map(mix, seeds)] == mix(array).tolist() == np.asarray(mixed).tolist()
-
-
-@pytest.fixture(autouse=True)
-def default_backend():
-    yield
-    set_backend(None)

@@ -18,7 +18,7 @@ from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.envs.vector import BoardVectorEnv
 from boardenvs.game.contract import Game
-from boardenvs.game.position import Position
+from boardenvs.game.position import Position, stack
 
 OTHELLO = games.make("othello")
 
@@ -123,12 +123,6 @@ def test_what_an_opponent_was_asked_stays_as_it_was(begin: Begin) -> None:
             np.testing.assert_array_equal(column, was)
 
 
-def test_another_opponent_that_takes_over_must_be_one_too() -> None:
-    env = BoardVecEnv(OTHELLO, 4, opponent="random")
-    with pytest.raises(ValueError, match="'perfect' cannot play othello"):
-        env.boards.set_opponents("boards", ["perfect"])
-
-
 # ---- rewards, against games replayed by hand -----------------------------------------------------
 
 
@@ -189,7 +183,10 @@ def grouped_steps(game: Game) -> Steps:
     points, plies = dict.fromkeys(game.roles, 0.0), dict.fromkeys(game.roles, 0)
     while True:
         seats, actions = env.boards.seats.copy(), game.sample(env.state, rng)
-        _, rewards, dones, infos = env.step(actions)
+        planes, rewards, dones, infos = env.step(actions)
+        np.testing.assert_array_equal(planes, game.observe(env.state))
+        (masks,) = env.env_method("action_masks")
+        np.testing.assert_array_equal(masks, game.legal(env.state))
         truncated = np.array([bool(info.get("truncated")) for info in infos])
         for row in np.flatnonzero(dones):
             role = game.roles[seats[row]]
@@ -210,8 +207,11 @@ def single_steps(game: Game) -> Steps:
             _, info = env.reset(seed=None)
         seat = game.roles.index(info["seat"])
         action = rng.choice(np.flatnonzero(info["action_mask"]))
-        _, reward, terminated, truncated, info = env.step(action)
+        planes, reward, terminated, truncated, info = env.step(action)
         over = terminated or truncated
+        if not over:
+            np.testing.assert_array_equal(planes, game.observe(stack([env.board.position]))[0])
+            np.testing.assert_array_equal(info["action_mask"], env.action_masks())
         yield [seat], [action], [reward], [terminated], [truncated]
 
 
@@ -230,6 +230,7 @@ def test_the_learner_is_paid_what_a_replay_by_hand_gives(begin: Callable[[Game],
     paid = set()
     for game in REPLAYED:
         played: dict[int, ByHand] = {}
+        seats: dict[int, int] = {}
         for step in islice(begin(game), 500 if begin is single_steps else 80):
             for row, (seat, action, *seen) in enumerate(zip(*step, strict=True)):
                 by_hand = played.setdefault(row, ByHand(game, seat))
@@ -238,4 +239,23 @@ def test_the_learner_is_paid_what_a_replay_by_hand_gives(begin: Callable[[Game],
                 if by_hand.position.is_over():
                     paid.add((seat, seen[0]))
                     del played[row]
+                    # Seats alternate, except in groups.
+                    assert begin is grouped_steps or seats.get(row) != seat
+                    seats[row] = int(seat)
     assert paid == set(product((0, 1), (-1, 0, 1)))
+
+
+def test_a_seed_repeats_games_and_seats() -> None:
+    def run(seed: int) -> list[Any]:
+        env = BoardSingleEnv(games.make("wolf_and_sheep"), opponent="random")
+        record: list[Any] = []
+        for episode in range(6):
+            _, info = env.reset(seed=None if episode else seed)
+            over = False
+            while not over:
+                _, _, terminated, truncated, info = env.step(int(info["action_mask"].argmax()))
+                over = terminated or truncated
+            record.append((info["seat"], env.board.position))
+        return record
+
+    assert run(7) == run(7) != run(8)

