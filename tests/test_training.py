@@ -118,10 +118,12 @@ def at_call(number: int, function: Callable[..., Any], then: Callable[[], None])
 def test_a_run_leaves_all_its_files_and_a_policy_that_loads(finished: Path) -> None:
     assert {p.name for p in finished.iterdir()} == {
         "config.yaml", "result.json", "report.md", "report.html", "policy.npz", "checkpoints",
-        "pool", "tensorboard", "evaluations.csv",
+        "pool", "tensorboard", "evaluations.csv", "learning_curve.svg",
     }  # fmt: skip
     files = {path for path in finished.rglob("*") if path.is_file()}
     assert files == set(written(finished, WRITTEN))  # what --overwrite removes
+    assert "](learning_curve.svg)" in (finished / "report.md").read_text()
+    assert ">random<" in (finished / "learning_curve.svg").read_text()
     result = json.loads((finished / "result.json").read_text())
     assert [e["steps"] for e in result["evaluations"]] == [512, 1024, 2048]
     worst = [min(s["score"] for s in e["scores"].values()) for e in result["evaluations"]]

@@ -72,10 +72,18 @@ def _parser(module: str) -> argparse.ArgumentParser:
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
     group.add_argument("--overwrite", action="store_true", help="replace an earlier run")
-    trust = "import the code that CONFIG names: python: players, and games in modules"
-    parser.add_argument("--trust", action="store_true", help=trust)
-    change = "change a setting, for example ppo.gae_lambda=0.8 (may be repeated)"
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=change)
+    parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="import the code that CONFIG names: python: players, and games in modules",
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="change a setting, for example ppo.gae_lambda=0.8 (may be repeated)",
+    )
     return parser
 
 
@@ -130,8 +138,9 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     try:
         values = parse_yaml(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        known = sorted(str(p) for p in path.parent.glob("*.yaml"))
-        raise ConfigError(unknown("configuration file", str(path), known)) from None
+        raise ConfigError(
+            unknown("configuration file", str(path), sorted(map(str, path.parent.glob("*.yaml"))))
+        ) from None
     except (OSError, ValueError) as error:  # a UnicodeDecodeError, or a number that is too long
         raise ConfigError(f"{path} cannot be read: {cut(str(error), 400)}") from None
     if not isinstance(values, dict):

@@ -37,6 +37,7 @@ WRITTEN = (
     "report.md",
     "report.html",
     "evaluations.csv",
+    "learning_curve.svg",
     "policy.npz",
     "evaluation.npz",
     "positions/*.npz",
@@ -115,8 +116,10 @@ def _settings_in(folder: Path) -> dict[str, Any]:
 
 
 def _write_settings(folder: Path, config: GameSettings) -> None:
-    text = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
-    write_atomically(folder / "config.yaml", text.encode())
+    write_atomically(
+        folder / "config.yaml",
+        yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False).encode(),
+    )
 
 
 def _differences(before: dict[str, Any], now: dict[str, Any], within: str = "") -> Iterator[str]:
@@ -166,8 +169,7 @@ def load_newest(folder: Path) -> tuple[dict[str, Any] | None, list[str]]:
 def _load(path: Path) -> dict[str, Any]:
     try:
         data = path.read_bytes()
-        intact = data.startswith(_MAGIC) and data[len(_MAGIC) : _START] == _digest(data[_START:])
-        if intact:
+        if data.startswith(_MAGIC) and data[len(_MAGIC) : _START] == _digest(data[_START:]):
             return dict(th.load(io.BytesIO(data[_START:]), "cpu", weights_only=True))
         why = "it is of another version, cut off or damaged"
     # Whatever it is. Torch's own advice, to load without `weights_only`, would run the file's code.

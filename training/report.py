@@ -6,12 +6,14 @@ The policy plays as it will be used: read from its file, as it is and with the s
 
 from __future__ import annotations
 
+import itertools
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pydantic import BaseModel, Field
 from rich.console import Console
 from rich.progress import track
@@ -25,9 +27,10 @@ from boardenvs.records.page import write_page
 from boardenvs.records.recorder import record_match
 from boardenvs.render.page import to_frame
 from boardenvs.report import Document, ReportTable
+from boardenvs.report.figures import FAINT, PALETTE, drawing, to_svg
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.version import version
-from training.evaluation import Score, play, score_of
+from training.evaluation import Score, SuiteResult, play, score_of
 from training.exact import examine
 from training.run import REPORT_SEED, Run
 from training.run_settings import RunSettings, find_precision
@@ -67,10 +70,10 @@ def write_report(run: Run, console: Console) -> None:
     # The last file: if it is there, all others are.
     write_atomically(folder / "result.json", json.dumps(result, indent=2).encode())
     console.print(_scores(config, found))
-    command = ["python", "-m", "boardenvs", "play", games.spec_of(run.game)]
-    command += ["--against", f"policy:{folder / 'policy.npz'}"]
+    policy, game = f"policy:{folder / 'policy.npz'}", games.spec_of(run.game)
+    command = ["python", "-m", "boardenvs", "play", game, "--against", policy]
     for line in (
-        f"The report, with games to step through: {folder / 'report.html'}",
+        f"The report, with the learning curve and games to step through: {folder / 'report.html'}",
         f"To play against the policy: {shlex.join(command)}",
     ):
         console.print(line, soft_wrap=True, highlight=False)
@@ -103,10 +106,15 @@ def _document(run: Run, found: FinalEvaluation, result: Mapping[str, Any]) -> Do
     made = ", ".join(f"{k} {v}" for k, v in result["made_with"].items())
     suite = ", ".join(config.evaluation.opponents)
     document.text(
-        f"{result['steps']:,} steps in {result['minutes']:.1f} minutes of wall time and "
+        f"{run.steps:,} steps in {result['minutes']:.1f} minutes of wall time and "
         f"{result['cpu_minutes']:.1f} of CPU time, evaluations included. Made with {made}. The "
         f"best policy is that of step {best.steps:,}, chosen by "
         + ("the exact solution." if best.exact else f"its worst score against {suite}.")
+    )
+    document.picture(
+        "learning_curve.svg",
+        "Scores over steps",
+        lambda: draw_learning_curve(run.results, best.steps),
     )
     document.heading("Against the report's opponents")
     document.text(
@@ -142,7 +150,25 @@ def _scores(config: RunSettings, found: FinalEvaluation) -> ReportTable:
         for name in config.report.opponents
         for kind, s in ((kind, found.scores[kind][name]) for kind in (RAW, SHIELDED))
     ]
-    title = (
-        f"The best policy on new openings, {2 * config.report.pairs} games against each opponent"
+    return ReportTable(
+        rows,
+        f"The best policy on new openings, {2 * config.report.pairs} games against each opponent",
     )
-    return ReportTable(rows, title)
+
+
+def draw_learning_curve(results: Sequence[SuiteResult], best: int) -> bytes:
+    """Return an SVG: the score against each opponent over steps, with its 95 % interval; a line
+    marks the step of the best policy.
+    """
+    with drawing(9, 3.6) as figure:
+        axes = figure.subplots()
+        steps = [result.steps / 1e6 for result in results]
+        axes.axvline(best / 1e6, color=FAINT, linestyle=":", label="the best policy")
+        for name, colour in zip(results[0].scores, itertools.cycle(PALETTE)):
+            scores = [result.scores[name] for result in results]
+            low, middle, high = np.array([(s.low, s.score, s.high) for s in scores]).T
+            axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
+            axes.plot(steps, middle, "o-", markersize=4, color=colour, label=name)
+        axes.set(xlabel="million steps", ylabel="score (win 1, draw ½)", ylim=(None, 1.01))
+        figure.legend(loc="outside right upper")
+        return to_svg(figure, "Score by opponent, with 95 % intervals")

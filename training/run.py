@@ -119,8 +119,11 @@ class Run(ABC):
         metrics = self._update()
         speed = (self.steps - before) / (time.monotonic() - began)
         metrics = {"speed/steps_per_second": speed, **metrics}
-        text = f"{config.name}: {self.steps:,} steps, {speed:,.0f} steps/s"
-        self._bar.update(self._bar.task_ids[0], completed=self.steps, description=text)
+        self._bar.update(
+            self._bar.task_ids[0],
+            completed=self.steps,
+            description=f"{config.name}: {self.steps:,} steps, {speed:,.0f} steps/s",
+        )
         is_last = self.is_finished()
         if is_last or not self.results or is_due(before, self.steps, config.evaluation.every):
             metrics = metrics | self._evaluate()
@@ -136,9 +139,8 @@ class Run(ABC):
         from boardenvs.agents.policy_file import save_policy
         from training.evaluation import evaluate
 
-        policy = self._policy()
-        seed = SUITE_SEED + self.config.seed
-        result = evaluate(self.config, policy, seed, self.steps, self.minutes)
+        config, policy = self.config, self._policy()
+        result = evaluate(config, policy, SUITE_SEED + config.seed, self.steps, self.minutes)
         self.results.append(result)
         best = "   best so far" if self.best is result else ""
         line = f"{result.steps:>11,} steps {result.minutes:6.2f} min   {result}{best}"
@@ -266,8 +268,9 @@ def board_options(config: RunSettings) -> dict[str, Any]:
     """Return the keyword arguments of `Batch` that all groups share."""
     settings, starts = config.self_play, None
     if settings.openings.keys() != {"random"} or settings.undecided:
-        rng = np.random.default_rng([config.seed, _STARTS])
-        starts = played_openings(config.make_game(), settings, _STARTS, rng)
+        starts = played_openings(
+            config.make_game(), settings, _STARTS, np.random.default_rng([config.seed, _STARTS])
+        )
     return {
         "opening_plies": settings.opening_plies,
         "starts": starts,
