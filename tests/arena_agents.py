@@ -56,26 +56,6 @@ def dying_once(game: Game, state: State, rng: np.random.Generator) -> IntArray:
     return game.sample(state, rng)
 
 
-def on_nodes(game: Game, state: State, rng: np.random.Generator) -> IntArray:
-    """Plays at random; on a node of the tests writes the node's name to a file and waits: on the
-    last node to be ended, on others until it has been on the last one too.
-    """
-    if node := os.environ.get("ARENA_TEST_NODE"):
-        log = Path(os.environ["ARENA_TEST_LOG"])
-        with log.open("a") as file:
-            file.write(f"{node}\n")
-        deadline = time.monotonic() + 200
-        while node == "last" or "last" not in log.read_text():
-            assert time.monotonic() < deadline, "waited in vain"
-            time.sleep(0.05)
-    return game.sample(state, rng)
-
-
-def only_here() -> Any:
-    """A factory that fails on nodes."""
-    return unmakable() if "ARENA_TEST_NODE" in os.environ else on_nodes
-
-
 def unmakable() -> None:
     """A factory that fails."""
     raise RuntimeError("no weights here")

@@ -19,8 +19,6 @@ QUICK = [example for example in PYTHON if not runs_jax(example) and not trains(e
 @pytest.mark.parametrize("example", QUICK, ids=[example.place for example in QUICK])
 def test_examples_run_alone(example, tmp_path, monkeypatch, in_python):
     """The others in `test_examples_long.py`, those of README in `test_readme.py`, as processes."""
-    if "onnx" in example.text:
-        pytest.importorskip("onnxruntime")
     if "register_game" in example.text:  # which would stay
         run_example(example, tmp_path)
         return

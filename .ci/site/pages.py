@@ -64,7 +64,7 @@ REFERENCE = {
         [
             *("envs.core", "envs.aec", "envs.parallel", "envs.vector", "envs.single"),
             *("envs.sb3:BoardVecEnv", "envs.batch", "envs.page"),
-            *("envs.jax:make, JaxEnv, JaxState", "envs.jax.pgx:make, PgxEnv"),
+            "envs.jax:make, JaxEnv, JaxState",
         ],
     ),
     "agents": (

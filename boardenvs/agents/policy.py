@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,7 +18,6 @@ from boardenvs import games
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Array, BoolArray, Int8Array, IntArray, State
 from boardenvs.utils.checks import check_name
-from boardenvs.utils.files import write_atomically
 from boardenvs.utils.threads import one_thread
 
 Float32Array: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
@@ -110,15 +108,6 @@ class Policy:
             logits: Float32Array = x @ policy + policy_bias
             values: Float32Array = (x @ value + value_bias)[:, 0]
         return logits, values
-
-    def to_onnx(self, path: Path | str) -> None:
-        """Write the policy to a file as an ONNX model: see `boardenvs.agents.export`.
-
-        ImportError where `onnx` is not installed, OSError where the file cannot be written.
-        """
-        from boardenvs.agents.export import onnx_bytes
-
-        write_atomically(Path(path), onnx_bytes(self))
 
     def check_game(self, game: Game) -> None:
         """ValueError where the policy was trained for another game or other rules."""

@@ -1,6 +1,6 @@
-"""Tasks, such as games to play, done by this process, by others, or on the nodes of a Ray cluster.
+"""Tasks, such as games to play, done by this process or by others.
 
-The result of a task depends on the task alone, not on the place.
+The result of a task depends on the task alone, not on the process.
 """
 
 from __future__ import annotations
@@ -54,41 +54,23 @@ class Task(Protocol[Result_co]):
 
 
 class Executor:
-    """Does tasks here or, within a `with` statement, in `workers` processes of this machine or,
-    with an `address`, on all cores of the Ray cluster there.
+    """Does tasks in this process, or in `workers` others, which end with the `with` statement.
 
     If a process dies, its task is repeated after all others, alone and in a new process, in case
-    another task was the cause or memory was short. If that dies too, the task is lost. On a cluster
-    Ray repeats tasks, and no side is known to be the cause.
-
-    ValueError for both workers and an address. WorkerError if the cluster cannot be joined, or a
-    process dies as it starts.
+    another task was the cause or memory was short. If that dies too, the task is lost. WorkerError
+    if a process dies as it starts.
     """
 
-    def __init__(self, workers: int | None = None, address: str | None = None) -> None:
-        if workers and address is not None:
-            raise ValueError(
-                f"workers is {workers}, and address {address}: give one of them, since all cores "
-                "of a cluster play"
-            )
+    def __init__(self, workers: int | None = None) -> None:
         self._workers = [_Worker() for _ in range(workers or 0)]
-        self._address, self._cluster = address, contextlib.ExitStack()
-        self.elsewhere = address is not None
-        self.parallel = False  # whether other processes do the tasks
+        self.parallel = bool(self._workers)  # whether other processes do the tasks
 
     def __enter__(self) -> Self:
-        if self._address is not None:
-            from boardenvs.arena.nodes import joined
-
-            self._cluster.enter_context(joined(self._address))
-        self.parallel = self.elsewhere or bool(self._workers)
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.parallel = False
         for worker in self._workers:
             worker.end()
-        self._cluster.close()
 
     def run(
         self, tasks: Sequence[Task[Result]], shared: Any = None
@@ -102,13 +84,7 @@ class Executor:
             for number, task in enumerate(tasks):
                 yield number, task.run(shared, lambda side: None)
             return
-        if self.elsewhere:
-            from boardenvs.arena.nodes import run_on_nodes
-
-            found = run_on_nodes(tasks, shared)
-        else:
-            found = self._in_processes(tasks, shared)
-        with contextlib.closing(found):
+        with contextlib.closing(self._in_processes(tasks, shared)) as found:
             for number, result in found:
                 if isinstance(result, BaseException):
                     raise result
@@ -214,12 +190,12 @@ def _serve(pipe: Connection, side: Any, backend: str) -> None:
         while True:
             sent, task = pipe.recv()
             shared = shared if sent is None else pickle.loads(sent)
-            found = do(task, shared, lambda running: setattr(side, "value", running))
+            found = _do(task, shared, lambda running: setattr(side, "value", running))
             side.value = NOBODY
             pipe.send(found)
 
 
-def do(task: Task[Any], shared: Any, running: Running) -> Any:
+def _do(task: Task[Any], shared: Any, running: Running) -> Any:
     """The result of a task, or the exception that it raised."""
     _seed_global_generators(task.seed)
     try:

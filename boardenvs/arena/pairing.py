@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +16,6 @@ from boardenvs.arena.match_result import MatchResult
 from boardenvs.arena.played import Key, Played
 from boardenvs.arena.player import Faults
 from boardenvs.game.contract import Game
-from boardenvs.game.errors import StopPlayError
 from boardenvs.game.openings import Openings
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.utils.imports import describe
@@ -48,7 +46,6 @@ class Pairing:
     opening_plies: tuple[int, int]
     seed: int
     part: range | None = None  # the openings to play; None: all
-    strict: bool = False  # whether an entrant that cannot be made here ends the tournament
 
     @property
     def key(self) -> Key:
@@ -69,12 +66,6 @@ class Pairing:
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # as in a match
-                if self.strict:
-                    raise StopPlayError(
-                        f"{entrant.label} cannot be made on {platform.node()}, though it could "
-                        f"where the command runs: {describe(error)}. Files and modules that "
-                        "players are made of must be on every node, in the same place"
-                    ) from error
                 return self.forfeited(side, f"cannot be made: {describe(error)}")
         running(NOBODY)
         match = self._play(agents)
@@ -144,20 +135,19 @@ class _Announced:
 
 
 def play_pairings(
-    pairings: Sequence[Pairing], *, workers: int | None = 0, address: str | None = None
+    pairings: Sequence[Pairing], *, workers: int | None = 0
 ) -> Generator[Played, None, None]:
     """Play pairings, and yield each result as it comes.
 
-    Without `workers` they are played here, in their order; otherwise in this number of processes,
-    on the Ray cluster at `address` if one is given. The results are the same.
+    Without `workers` they are played here, in their order; otherwise in this number of processes.
+    The results are the same.
 
     If processes die twice over a pairing (see `Executor`), the entrant whose code was running
     forfeits all games; if it was no entrant's, the pairing is void. When the iteration ends early,
     the processes end too. Errors are the executor's.
     """
-    with Executor(workers, address) as executor:
-        tasks = [replace(pairing, strict=executor.elsewhere) for pairing in pairings]
-        for _, played in executor.run(tasks):
+    with Executor(workers) as executor:
+        for _, played in executor.run(pairings):
             yield played
 
 
@@ -171,7 +161,7 @@ def play_in_parts(
     """
     drawn = draw_openings(pairing.rules, pairing.pairs, pairing.opening_plies, pairing.seed)
     match, parts = MatchInProgress(pairing.rules, drawn), parts_of(pairing.pairs)
-    tasks = [replace(pairing, part=part, strict=executor.elsewhere) for part in parts]
+    tasks = [replace(pairing, part=part) for part in parts]
     for number, played in executor.run(tasks):
         if played.match is None:
             raise RuntimeError(f"a part of the match could not be played: {played.void}")

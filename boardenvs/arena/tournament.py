@@ -50,15 +50,13 @@ def run_tournament(
     resume: bool = False,
     overwrite: bool = False,
     workers: int | None = None,
-    address: str | None = None,
     watcher: Watcher = lambda played, done, total: None,
 ) -> Results:
     """Play the pairings that the journal in `folder` does not have yet, and return all results.
 
     The results depend on the settings alone, not on `workers` (by default one per core; 0 plays in
-    this process), on the `address` of a Ray cluster for these, or on interruptions. `resume`
-    continues the folder's tournament, which must have the same settings. `overwrite` replaces the
-    files of the folder's tournament.
+    this process) or on interruptions. `resume` continues the folder's tournament, which must have
+    the same settings. `overwrite` replaces the files of the folder's tournament.
 
     ValueError if the folder has a tournament already or, with `resume`, none or another, or if
     another process is playing it. A script must call this under `if __name__ == "__main__":`, as
@@ -69,7 +67,7 @@ def run_tournament(
     with playing_alone(folder):
         _check(settings, folder, resume, overwrite)  # again: another process may have been quicker
         journal = _open(settings, folder, resume)
-        return _play(plan, journal, settings, workers, address, watcher)
+        return _play(plan, journal, settings, workers, watcher)
 
 
 @contextlib.contextmanager
@@ -95,16 +93,13 @@ def _play(
     journal: Journal,
     settings: TournamentSettings,
     workers: int | None,
-    address: str | None,
     watcher: Watcher,
 ) -> Results:
     results = {played.key: played for played in journal.played}
     left = [pairing for pairing in plan.pairings if pairing.key not in results]
     total = len(plan.pairings)
     watcher(None, total - len(left), total)
-    if workers is None and address is None:
-        workers = _cores()
-    playing = play_pairings(left, workers=workers, address=address)
+    playing = play_pairings(left, workers=_cores() if workers is None else workers)
     with contextlib.closing(playing):
         for number, played in enumerate(playing, total - len(left) + 1):
             watcher(played, number, total)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from boardenvs.cli.options import Address, OpeningPlies, Workers, game_names, player_names
+from boardenvs.cli.options import OpeningPlies, Workers, game_names, player_names
 from boardenvs.report import ReportTable
 from boardenvs.utils.files import file_name
 
@@ -66,7 +66,6 @@ class ArenaCommand:
         int | None, Option(metavar="N", help="Seed of all random choices. Default: 0.", min=0)
     ] = None
     workers: Workers = None
-    address: Address = None
     out: Annotated[
         Path, Option(metavar="FOLDER", help="Where journal, report and pictures go.")
     ] = Path("runs/arena")
@@ -108,7 +107,6 @@ class ArenaCommand:
                     resume=self.resume,
                     overwrite=self.overwrite,
                     workers=self.workers,
-                    address=self.address,
                     watcher=watch,
                 )
             lacking = write_results(results, self.out)
@@ -136,7 +134,6 @@ class ArenaCommand:
         from boardenvs.arena.tournament_settings import code_named
 
         words = ["boardenvs", "arena", "--resume", "--out", str(self.out)]
-        words += ["--address", self.address] if self.address else []
         labels = [entrant.label for entrant in settings.entrants]
         return shlex.join(words + ["--trust"] * bool(code_named(labels, settings.opening_plies)))
 

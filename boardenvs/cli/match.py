@@ -12,7 +12,6 @@ import typer
 from typer import Option
 
 from boardenvs.cli.options import (
-    Address,
     FirstPlayer,
     GameName,
     OpeningPlies,
@@ -57,7 +56,6 @@ class MatchCommand:
     opening_plies: OpeningPlies = None
     seed: Seed = 0
     workers: Workers = None
-    address: Address = None
     record: Annotated[
         Path | None,
         Option(metavar="FILE", help="Save the games, in the format of the file's ending."),
@@ -121,7 +119,7 @@ class MatchCommand:
         from boardenvs.games import spec_of
 
         plies = self.opening_plies or game.opening_plies
-        if self.workers is None and self.address is None:
+        if self.workers is None:
             return play_match(
                 game,
                 a,
@@ -134,7 +132,7 @@ class MatchCommand:
             )
         first, second = (Entrant(text, text) for text in (self.first, self.second))
         pairing = Pairing(spec_of(game), game, first, second, self.pairs, plies, self.seed)
-        with Executor(self.workers, self.address) as executor:
+        with Executor(self.workers) as executor:
             return play_in_parts(pairing, executor, progress)
 
 

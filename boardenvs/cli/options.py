@@ -72,13 +72,6 @@ Workers: TypeAlias = Annotated[
         min=1,
     ),
 ]
-Address: TypeAlias = Annotated[
-    str | None,
-    Option(
-        metavar="ADDRESS",
-        help="Play on this Ray cluster: HOST:PORT, ray://HOST:PORT, or auto for this machine.",
-    ),
-]
 AsJson: TypeAlias = Annotated[bool, Option("--json", help="Print JSON.")]
 OpeningPlies: TypeAlias = Annotated[
     tuple[int, int] | None,

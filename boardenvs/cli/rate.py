@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from boardenvs.cli.options import Address, AsJson, Player, Seed, Workers, game_names
+from boardenvs.cli.options import AsJson, Player, Seed, Workers, game_names
 from boardenvs.report import ReportTable
 from boardenvs.utils.console import make_console
 
@@ -49,7 +49,6 @@ class RateCommand:
     ] = 100.0
     seed: Seed = 0
     workers: Workers = None
-    address: Address = None
     as_json: AsJson = False
 
     def run(self) -> None:
@@ -86,11 +85,11 @@ class RateCommand:
 
     def _executor(self) -> AbstractContextManager[Executor | None]:
         """Processes that play, if there are to be any."""
-        if self.workers is None and self.address is None:
+        if self.workers is None:
             return nullcontext()
         from boardenvs.arena.executor import Executor
 
-        return Executor(self.workers, self.address)
+        return Executor(self.workers)
 
     def _print(self, pool: RatingPool, found: Estimate, note: str) -> None:
         from boardenvs.arena.player import time_text

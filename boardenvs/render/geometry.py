@@ -7,7 +7,6 @@ labels of files and ranks; the caption is in a strip of the frame below the boar
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import lru_cache
 from string import ascii_lowercase
 from typing import NamedTuple
@@ -19,8 +18,6 @@ from boardenvs.utils.checks import unknown
 
 MARGIN = 0.5
 CAPTION = 0.45  # height of the caption's strip
-LABEL = 1.0  # height of the label above a picture on a sheet
-GAP = 0.5  # between pictures on a sheet
 LINED = 0.96  # of a hexagon lies within its outline
 NOTEBOOK_UNIT = 48  # pixels of a square in notebooks
 
@@ -130,22 +127,6 @@ def scene(seen: View, *, caption: bool = True, flipped: bool = False) -> Scene:
         drawing = Drawing(width, CAPTION, (text,))
         placed.append(Placed("caption", drawing, 0, height - CAPTION - 0.08))
     return Scene(width, height, look.frame, seen.caption, tuple(placed))
-
-
-def sheet(scenes: Sequence[Scene], labels: Sequence[str], columns: int) -> Scene:
-    """Return scenes of equal size in rows, each below its label."""
-    width, height = scenes[0].width + GAP, scenes[0].height + LABEL + GAP
-    placed: list[Placed] = []
-    for i, (one, label) in enumerate(zip(scenes, labels, strict=True)):
-        x, y = GAP / 2 + i % columns * width, i // columns * height
-        text = Text(
-            one.width / 2, LABEL / 2, label, 0.7, Ink("#808080")
-        )  # readable on light and dark
-        placed.append(Placed("label", Drawing(one.width, LABEL, (text,)), x, y))
-        placed += [p._replace(x=p.x + x, y=p.y + y + LABEL) for p in one.placed]
-    across, down = min(columns, len(scenes)), -(-len(scenes) // columns)
-    title = scenes[-1].title
-    return Scene(across * width, down * height, "#ffffff", title, tuple(placed))
 
 
 @lru_cache

@@ -1,4 +1,4 @@
-"""Train a policy with RLlib's own PPO, on this machine or a Ray cluster; see README.md here.
+"""Train a policy with RLlib's own PPO, here or on the cluster at $RAY_ADDRESS; see README.md.
 
     python -m training.rllib --game othello --runners 2 --name othello_rllib
     boardenvs match othello policy:runs/othello_rllib/policy.npz greedy
@@ -13,6 +13,8 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import os
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+import ray
 from ray.rllib.algorithms.algorithm import Algorithm
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core import DEFAULT_MODULE_ID
@@ -35,7 +38,6 @@ import boardenvs
 from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.agents.pool import OpponentPool
 from boardenvs.arena.executor import WorkerError
-from boardenvs.arena.nodes import joined
 from boardenvs.envs.rllib import MaskedVectorEnv
 from training.single_run import begun, evaluate, option, parser_of
 
@@ -177,6 +179,33 @@ def train(settings: Settings, folder: Path) -> None:
 
 
 @contextlib.contextmanager
+def ray_for(settings: Settings) -> Iterator[None]:
+    """Within this context Ray runs: on the cluster at $RAY_ADDRESS, else on this machine alone.
+
+    WorkerError if the cluster has fewer cores than the settings need.
+    """
+    address = os.environ.get("RAY_ADDRESS", "local")
+    cpus = settings.runners * settings.cpus_per_runner + settings.learners
+    options: dict[str, Any]
+    if address == "local":
+        options = {"num_cpus": max(os.cpu_count() or 1, int(cpus)), "include_dashboard": False}
+        if sys.platform == "linux":  # Ray replaces 127.0.0.1 by an address that others reach
+            options["_node_ip_address"] = "127.0.0.2"
+    else:
+        folder = Path(boardenvs.__file__).parents[1]
+        code = [str(folder / name) for name in ("boardenvs", "training")]
+        options = {"runtime_env": {"py_modules": code}}
+    ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **options)
+    try:
+        cores = ray.cluster_resources().get("CPU", 0)
+        if cores < cpus:
+            raise WorkerError(f"the cluster has {cores:g} cores, and {cpus:g} are needed")
+        yield
+    finally:
+        ray.shutdown()
+
+
+@contextlib.contextmanager
 def built(settings: Settings) -> Iterator[Algorithm]:
     """The algorithm, stopped at the end; its folder in the home directory is removed."""
     logging.getLogger("ray.rllib").setLevel(logging.ERROR)
@@ -207,14 +236,12 @@ def set_opponent(algorithm: Algorithm, opponent: PolicyAgent) -> None:
 
 def main(words: Sequence[str] | None = None) -> None:
     parser = parser_of(Settings, "training.rllib", "Train with RLlib's PPO, here or on a cluster.")
-    parser.add_argument("--address", default="local", help="the cluster's: HOST:PORT, or auto")
     given = vars(parser.parse_args(words))
-    address = given.pop("address")
     try:
         settings, folder = begun(Settings, given)
-        with joined(address, settings.runners * settings.cpus_per_runner + settings.learners):
+        with ray_for(settings):
             train(settings, folder)
-    except (ValueError, OSError, WorkerError) as error:
+    except (ValueError, OSError, WorkerError) as error:  # Ray's ConnectionError is an OSError
         parser.error(str(error))
 
 

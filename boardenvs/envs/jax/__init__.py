@@ -4,7 +4,7 @@
     state = jax.vmap(env.init)(keys)
     state = jax.vmap(env.step)(state, actions, keys)
 
-The fields of a state are named as in Pgx; `boardenvs.envs.jax.pgx` has the games as `pgx.Env`.
+The fields of a state are named as in Pgx.
 """
 
 from __future__ import annotations
