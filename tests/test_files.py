@@ -47,7 +47,7 @@ def save_some(path: Path) -> None:
 
 
 WRITERS: dict[str, Callable[[Path], object]] = {
-    **dict.fromkeys(("games.jsonl.gz", "games.wtb", "games.txt"), save_some),
+    **dict.fromkeys(("games.jsonl.gz", "games.txt"), save_some),
     "policy.npz": partial(save_policy, random_policy(OTHELLO)),
     "journal.jsonl": partial(Journal.create, settings=TOURNAMENT.to_json()),
 }

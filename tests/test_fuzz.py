@@ -34,7 +34,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pettingzoo import ParallelEnv
 from test_policy import metadata, random_policy
-from variants import make, random_line, random_position
+from variants import make, random_line, random_position, wthor_file
 
 import boardenvs
 from boardenvs import IllegalActionError, games, records
@@ -46,6 +46,7 @@ from boardenvs.game import fen
 from boardenvs.game.errors import PositionError
 from boardenvs.records import Record
 from boardenvs.records.jsonl import write_record
+from boardenvs.records.moves import write_moves
 
 pytestmark = pytest.mark.usefixtures("in_python")
 
@@ -149,7 +150,10 @@ def test_records(folder: Path, name: str, data: st.DataObject) -> None:
     path, again = folder / name, folder / "again.jsonl.gz"
     one = data.draw(st.sampled_from(found))
     game = one.game if name == "games.txt" else None  # whose lines do not name it
-    records.save(path, [one] if game else found)
+    if name == "games.wtb":
+        path.write_bytes(wthor_file(*map(write_moves, found)))
+    else:
+        records.save(path, [one] if game else found)
     right = st.just(path.read_bytes())
     if name == "games.jsonl":
         values = mutated_values(json.loads(write_record(one)))

@@ -5,6 +5,7 @@ import gzip
 import importlib
 import json
 import random
+import struct
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -95,3 +96,14 @@ def public_module(game_id):
 def searched(position: Position, **limits: Any) -> Analysis:
     """What alpha-beta finds of a position: by default until its outcome is proven."""
     return search_position(position, Limits(**{"endgame": ENDGAME} | limits), moves=False)
+
+
+def wthor_file(*moves: str, score: int = 64, count: int | None = None, size: int = 8) -> bytes:
+    """A file written by hand: the games' moves as in tournaments."""
+    head = struct.pack("<BBBBIHHBBBB", 20, 26, 11, 21, count or len(moves), 0, 2025, size, 0, 22, 0)
+    body = b""
+    for game in moves:
+        squares = [game[i : i + 2] for i in range(0, len(game), 2)]
+        numbers = bytes(10 * int(s[1]) + "abcdefgh".index(s[0]) + 1 for s in squares)
+        body += struct.pack("<HHHBB", 300, 7, 1000, score, 33) + numbers.ljust(60, b"\0")
+    return head + body

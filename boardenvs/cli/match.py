@@ -75,7 +75,7 @@ class MatchCommand:
         names = self.first, self.second
         a, b = (agent_for(game, name) for name in names)
         if self.record is not None:
-            records.format_of(self.record)  # before the match is played
+            records.format_of(self.record, to_write=True)  # before the match is played
             check_writable(self.record)
             if self.record.exists() and not self.overwrite:
                 raise ValueError(f"{self.record} exists: give another file, or --overwrite")

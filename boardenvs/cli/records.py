@@ -30,10 +30,10 @@ _PICTURES = (".svg", ".gif", ".html", ".htm")
 class RecordsCommand:
     """Check recorded games by the rules, show them move by move, and convert them.
 
-    Formats: JSON Lines (`.jsonl`, `.jsonl.gz`), WTHOR (`.wtb`), and plain moves, one game a line
-    (`.txt`): Othello as in tournaments, `f5d6c3`, other games in their own notation. `--out` also
-    writes `.html`, a page with a board to step through the games, and one game as an animated
-    `.svg` or `.gif`.
+    Formats: JSON Lines (`.jsonl`, `.jsonl.gz`), plain moves, one game a line (`.txt`): Othello as
+    in tournaments, `f5d6c3`, other games in their own notation; and WTHOR (`.wtb`), which is only
+    read. `--out` also writes `.html`, a page with a board to step through the games, and one game
+    as an animated `.svg` or `.gif`.
 
     ```
     boardenvs records WTH_2013.wtb
@@ -83,7 +83,7 @@ class RecordsCommand:
         console, rules = make_console(), parse(self.game)
         if self.out is not None:
             if self.out.suffix.lower() not in _PICTURES:
-                records.format_of(self.out)
+                records.format_of(self.out, to_write=True)
             check_writable(self.out)
         with console.status(Text(f"reading {self.file}")):
             found = records.load(self.file, game=rules)

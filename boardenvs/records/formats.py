@@ -11,15 +11,15 @@ from boardenvs.games import make
 from boardenvs.records.jsonl import GZIP, MAX_MEMORY, read_jsonl, write_jsonl
 from boardenvs.records.moves import read_moves_file, write_moves_file
 from boardenvs.records.record import Record
-from boardenvs.records.wthor import read_wthor, write_wthor
+from boardenvs.records.wthor import read_wthor
 
 
 class Format(NamedTuple):
-    """How a format is recognised, read and written."""
+    """How a format is recognised, read and written; `write` is None if it is only read."""
 
     suffixes: tuple[str, ...]
     read: Callable[[Path, Game | None], Iterable[Record]]
-    write: Callable[[Path, Sequence[Record]], None]
+    write: Callable[[Path, Sequence[Record]], None] | None
     lacks: tuple[str, ...]  # the fields of a record that it does not hold
 
 
@@ -27,9 +27,7 @@ FORMATS = {
     "jsonl": Format(
         (".jsonl", ".jsonl.gz"), lambda path, game: read_jsonl(path, MAX_MEMORY), write_jsonl, ()
     ),
-    "wthor": Format(
-        (".wtb",), lambda path, game: read_wthor(path, MAX_MEMORY)[1], write_wthor, ("players",)
-    ),
+    "wthor": Format((".wtb",), lambda path, game: read_wthor(path, MAX_MEMORY), None, ()),
     "moves": Format(
         (".txt",),
         lambda path, game: read_moves_file(path, game or make("othello"), MAX_MEMORY),
@@ -39,13 +37,17 @@ FORMATS = {
 }
 
 
-def format_of(path: Path | str) -> str:
-    """Return the format that the path's ending names; ValueError if it names none."""
-    for name, known in FORMATS.items():
+def format_of(path: Path | str, *, to_write: bool = False) -> str:
+    """Return the format that the path's ending names; ValueError if it names none, or one that is
+    only read, `to_write`.
+    """
+    formats = {name: known for name, known in FORMATS.items() if known.write or not to_write}
+    for name, known in formats.items():
         if Path(path).name.lower().endswith(known.suffixes):
             return name
-    endings = ", ".join(suffix for known in FORMATS.values() for suffix in known.suffixes)
-    raise ValueError(f"{path} does not say its format: end the name in one of {endings}")
+    wrong = "cannot be written" if to_write else "does not say its format"
+    endings = ", ".join(suffix for known in formats.values() for suffix in known.suffixes)
+    raise ValueError(f"{path} {wrong}: end the name in one of {endings}")
 
 
 def load(path: Path | str, *, game: Game | None = None) -> list[Record]:
@@ -65,7 +67,8 @@ def save(path: Path | str, records: Sequence[Record]) -> list[str]:
     Return the fields that the format does not hold. ValueError if the path names no format, and for
     records that the format cannot hold.
     """
-    chosen = FORMATS[format_of(path)]
+    chosen = FORMATS[format_of(path, to_write=True)]
+    assert chosen.write is not None
     chosen.write(Path(path), records)
     return [key for key in chosen.lacks if any(getattr(r, key) for r in records)]
 

@@ -1,20 +1,16 @@
-"""Records of play: of a match's games, and of the games of an environment as they happen."""
+"""Records of a match's games."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pettingzoo.utils import BaseWrapper
 
-from boardenvs.envs.aec import BoardAECEnv
 from boardenvs.game.contract import Game
-from boardenvs.game.position import Position
-from boardenvs.game.rules import LOSS, WIN
-from boardenvs.records.record import Record, make_record
+from boardenvs.game.rules import WIN
+from boardenvs.records.record import Record
 
 if TYPE_CHECKING:
     from boardenvs.arena.match_result import MatchResult
@@ -66,57 +62,3 @@ def _per_game(
         if counted:
             found[player] = {name: round(amount / games, 6) for name, amount in counted.items()}
     return found
-
-
-class EnvRecorder(BaseWrapper):  # type: ignore[misc]  # PettingZoo has no types
-    """A turn-based environment that keeps the records of its games.
-
-        env = EnvRecorder(boardenvs.othello_v0.env())
-        ...  # play
-        save(Path("games.jsonl"), env.records)
-
-    A game goes to `records` when it is over, or when `reset` begins another one. One that ends
-    with an illegal action has the goal values of a forfeit, and the offender as info `forfeit`.
-    """
-
-    def __init__(self, env: Any, players: tuple[str, str] | None = None) -> None:
-        if not isinstance(env.unwrapped, BoardAECEnv):
-            raise TypeError(f"{env} is not a turn-based environment of boardenvs")
-        super().__init__(env)
-        self.records: list[Record] = []
-        self._players = players  # names by role
-        self._start: Position | None = None
-        self._actions: list[int] = []
-
-    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin a game; see `BoardAECEnv.reset`."""
-        if self._actions:
-            self._keep(None)
-        super().reset(seed, options)
-        position = self._board.position
-        self._start = None if position == self._board.game.start() else position
-
-    def step(self, action: Any) -> None:
-        """Play `action`; see `BoardAECEnv.step`."""
-        board, before = self._board, self._board.position
-        was_over, role = board.is_over, before.to_move
-        super().step(action)
-        if board.position is not before:
-            self._actions.append(int(action))
-        if board.is_over and not was_over:
-            self._keep(role if board.position is before else None)
-
-    @property
-    def _board(self) -> BoardAECEnv:
-        board: BoardAECEnv = self.env.unwrapped
-        return board
-
-    def _keep(self, forfeit: int | None) -> None:
-        """Keep the game; forfeit: the role that forfeited it."""
-        game = self._board.game
-        record = make_record(game, self._actions, start=self._start, players=self._players)
-        if forfeit is not None:
-            goal = (LOSS, WIN) if forfeit == 0 else (WIN, LOSS)
-            record = replace(record, goal=goal, info={"forfeit": game.roles[forfeit]})
-        self.records.append(record)
-        self._actions = []

@@ -121,7 +121,6 @@ class Connection:
                 *(name for name in AGENTS if name not in _NEED_MORE),
                 *_LEVELS,
             ],
-            "formats": ["jsonl", "wthor", "moves"],
         }
 
     async def _take(self, text: str) -> None:

@@ -101,7 +101,7 @@ class SaveRequest(_Request):
     """A game, to be written as a file."""
 
     do: Literal["save"]
-    format: Literal["jsonl", "wthor", "moves"]
+    format: Literal["jsonl", "moves"]
     line: Line
     players: Annotated[tuple[Text, Text], Field(strict=False)] | None = None
     info: dict[str, Any] = Field(default={})

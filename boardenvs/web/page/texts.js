@@ -183,7 +183,7 @@ export const T = {
 
   save: "Save",
   format: "Format",
-  formats: { jsonl: "JSON Lines", wthor: "WTHOR", moves: "plain moves" },
+  formats: { jsonl: "JSON Lines", moves: "plain moves" },
   copyLink: "Copy link",
   openFile: "Open records",
   openHelp: "JSON Lines (.jsonl, .jsonl.gz), WTHOR (.wtb) or plain moves (.txt). You can also drop files here.",
