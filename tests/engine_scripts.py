@@ -34,10 +34,8 @@ class Scripted(Transport):
 
     script: Script
     time: float = 0.0
-    cpu_time: float = 0.0
     closed: bool = False
     read_bytes: int = 0
-    busy: bool = False  # whether time that passes is CPU time
     _ahead: Iterator[bytes | float] = field(default_factory=lambda: iter(()))
     _left: float = 0.0
     _ended: bool = False
@@ -66,7 +64,6 @@ class Scripted(Transport):
             nothing_to_do = self._left == float("inf")
             self._left = 0.0 if nothing_to_do else self._left - passing
             self.time += passing
-            self.cpu_time += passing * self.busy
             if self.time >= until:
                 return None
         return b""
@@ -76,7 +73,7 @@ class Scripted(Transport):
         return self.time
 
     def cpu(self) -> float:
-        return self.cpu_time
+        return 0.0
 
     def complaints(self) -> bytes:
         return b"complaint \x1b[31m\n"
@@ -114,7 +111,6 @@ class Played:
     make: Callable[[int], Script]  # the script of the nth start
     protocol: str | None = None
     clock: EngineClock = field(default_factory=EngineClock)
-    busy: bool = False
     started: list[Scripted] = field(default_factory=list)
     wants_history = True
 
@@ -122,7 +118,7 @@ class Played:
         self.engine = EngineProcess(self.start, self.protocol, clock=self.clock)
 
     def start(self) -> Transport:
-        self.started.append(Scripted(self.make(len(self.started)), busy=self.busy))
+        self.started.append(Scripted(self.make(len(self.started))))
         return self.started[-1]
 
     def act(self, game: Game, state: State, rng: Any) -> IntArray:

@@ -199,12 +199,6 @@ def test_a_program_may_refuse_a_pass() -> None:
 def test_the_protocol_is_that_of_the_first_answer(protocol: str) -> None:
     engine = Played(lambda number: honest(OTHELLO, protocol))
     assert engine.engine.choose(OTHELLO.start(), ()) == last_legal(OTHELLO.start(), ())
-    deep = EngineProcess(engine.start, depth=3)
-    if protocol != "gtp":
-        assert deep.choose(OTHELLO.start(), ()) == last_legal(OTHELLO.start(), ())
-    else:
-        with pytest.raises(EngineError, match="cannot say a depth"):
-            deep.choose(OTHELLO.start(), ())
 
 
 def test_an_engine_without_a_protocol_is_late_and_after_three_times_asked_no_more() -> None:
@@ -229,19 +223,16 @@ def lasting(seconds: float) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("clock", "busy", "moves"),
+    ("clock", "moves"),
     [
-        (EngineClock(), False, 9),
-        (EngineClock(move_time=4.0), False, 9),  # it may be late by a second
-        (EngineClock(game_time=30.0), False, 6),
-        (EngineClock(move_cpu=5.0), True, 9),
-        (EngineClock(move_cpu=4.8), True, 0),
-        (EngineClock(game_cpu=26.0), True, 5),
+        (EngineClock(), 9),
+        (EngineClock(move_time=4.0), 9),  # it may be late by a second
+        (EngineClock(game_time=30.0), 6),
     ],
 )
-def test_clocks(clock: EngineClock, busy: bool, moves: int) -> None:
+def test_clocks(clock: EngineClock, moves: int) -> None:
     """An engine that takes 4.9 seconds for a move, in two games side by side."""
-    engine = Played(lambda number: lasting(4.9), "gtp", clock, busy)
+    engine = Played(lambda number: lasting(4.9), "gtp", clock)
     lines = [random_line(OTHELLO, seed, 17) for seed in (1, 2)]
     made = [0, 0]
     for number, ply in enumerate(range(0, 17, 2)):
@@ -258,16 +249,14 @@ def test_texts() -> None:
     command = f'{sys.executable} -c "print(1, 2)" --level=1'
     agent = make_agent(f"engine:{command},protocol=gtp,move_time=0.5")
     assert pickle.loads(pickle.dumps(agent)).__reduce__() == agent.__reduce__()
-    assert agent.__reduce__()[1] == (command, "gtp", None, 0.5, None, None, None)
+    assert agent.__reduce__()[1] == (command, "gtp", 0.5, None)
     assert runs_code("engine:true")
     for text, message in {
         "engine": "lacks command",
         "engine:no-such-program -x": "there is no program 'no-such-program' to run",
         "engine:true,protocol=uci": "unknown protocol 'uci'",
-        "engine:true,protocol=gtp,depth=3": "gtp cannot say a depth",
-        "engine:true,depth=0": "depth is 0: it must be 1 to 1000 plies",
         "engine:true,move_time=0": "move_time is 0.0: it must be more than 0, in seconds",
-        "engine:true,game_cpu=nan": "game_cpu is nan",
+        "engine:true,game_time=nan": "game_time is nan",
         'engine:"true': "No closing quotation",
     }.items():
         with pytest.raises(ValueError, match=message):

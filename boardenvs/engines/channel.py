@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
-from math import inf
 
 from boardenvs.engines.transport import Transport
 from boardenvs.utils.checks import cut
@@ -14,7 +12,7 @@ MAX_LINE = 1 << 16  # bytes
 MAX_ANSWER = 1 << 22  # bytes between two questions
 _PER_LINE = 100  # bytes that each line counts in addition to its own
 _SHOWN = 200  # characters of a line in messages
-_TICK = 0.1  # seconds between two looks at its CPU time
+_TICK = 0.1  # seconds between two looks at the clock while lines come
 
 
 class EngineError(Exception):
@@ -25,14 +23,6 @@ class EngineLateError(EngineError):
     """An engine did not answer in time."""
 
 
-@dataclass(frozen=True)
-class Limit:
-    """The limits of one answer, in seconds."""
-
-    wall: float
-    cpu: float = inf
-
-
 class Channel:
     """An engine's lines. `begin` starts the clock for the next question."""
 
@@ -41,25 +31,20 @@ class Channel:
         self._came = bytearray()
         self._searched = 0  # bytes of it that are known to have no line end
         self._last = deque[str](maxlen=5)
-        self.begin(Limit(0.0))
+        self.begin(0.0)
 
-    def begin(self, limit: Limit) -> None:
-        """Count time and bytes from now on, up to this limit."""
+    def begin(self, limit: float) -> None:
+        """Count time and bytes from now on, up to this limit in seconds."""
         self._limit = limit
         self._began = self._looked = self.transport.now()
-        self._cpu = self.transport.cpu() if limit.cpu < inf else 0.0
         self._bytes = 0
 
-    def spent(self) -> tuple[float, float]:
-        """Return wall and CPU seconds since `begin`; EngineLateError beyond the limit."""
-        limit = self._limit
-        wall = self.transport.now() - self._began
-        if wall > limit.wall:
-            raise EngineLateError(f"it was not done in {limit.wall:g} seconds")
-        cpu = self.transport.cpu() - self._cpu if limit.cpu < inf else 0.0
-        if cpu > limit.cpu:
-            raise EngineLateError(f"it took more than {limit.cpu:g} seconds of CPU")
-        return wall, cpu
+    def spent(self) -> float:
+        """Return the seconds since `begin`; EngineLateError beyond the limit."""
+        seconds = self.transport.now() - self._began
+        if seconds > self._limit:
+            raise EngineLateError(f"it was not done in {self._limit:g} seconds")
+        return seconds
 
     def send(self, lines: Iterable[str]) -> None:
         """Send lines, given without their line ends."""
@@ -91,8 +76,8 @@ class Channel:
 
     def _fetch(self) -> None:
         self._check_time()
-        left = max(0.0, self._limit.wall - (self.transport.now() - self._began))
-        came = self.transport.read(min(left, _TICK) if self._limit.cpu < inf else left)
+        left = max(0.0, self._limit - (self.transport.now() - self._began))
+        came = self.transport.read(left)
         if came == b"":
             self._keep_half_line()
             raise EngineError("it ended, or closed its output")

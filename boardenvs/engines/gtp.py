@@ -54,7 +54,6 @@ class Gtp(Protocol):
     """Asks an engine over GTP."""
 
     probe = "1 protocol_version"
-    has_depth = False
 
     def __init__(self, channel: Channel) -> None:
         super().__init__(channel)

@@ -42,7 +42,6 @@ class NBoard(Protocol):
     """Asks an engine over NBoard."""
 
     probe = "nboard 2\nping 1"
-    has_depth = True
     _pings = 1
 
     @staticmethod
@@ -56,8 +55,6 @@ class NBoard(Protocol):
         check_othello(game)
 
     def ask(self, query: MoveQuery) -> str:
-        if query.depth is not None:
-            self.channel.send([f"set depth {query.depth}"])
         plies = query.plies
         start = query.position if plies is None else query.position.game.start()
         moves = "".join(

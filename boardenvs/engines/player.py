@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,7 @@ from boardenvs.engines.transport import ProcessTransport
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import ForfeitError
 from boardenvs.game.state import IntArray, State
-from boardenvs.utils.checks import check_name, is_number, is_whole, quote
-
-_LIMITS = ("move_time", "game_time", "move_cpu", "game_cpu")
+from boardenvs.utils.checks import check_name, is_number, quote
 
 
 class EngineAgent:
@@ -25,10 +22,8 @@ class EngineAgent:
 
     command: the program and its arguments, quoted as in a shell, which is not used.
     protocol: "gtp" or "nboard"; by default the one that the program answers to first.
-    depth: plies to search, if the protocol has a word for that.
     move_time, game_time: seconds for a move, and for all its moves of a game; the program hears
     of them if the protocol has words for that. By default a minute for a move, without a word.
-    move_cpu, game_cpu: the same in CPU seconds of all its processes, on Linux, without a word.
 
     A program that is late, ends, or answers wrongly loses that game, and is started again for the
     next; `ForfeitError` says for which rows, and why. After being late three times in a row it is
@@ -42,11 +37,8 @@ class EngineAgent:
         self,
         command: str,
         protocol: str | None = None,
-        depth: int | None = None,
         move_time: float | None = None,
         game_time: float | None = None,
-        move_cpu: float | None = None,
-        game_cpu: float | None = None,
     ) -> None:
         try:
             words = shlex.split(command)
@@ -56,19 +48,12 @@ class EngineAgent:
             raise ValueError(f"there is no program {quote(words[0] if words else command)} to run")
         if protocol is not None:
             check_name("protocol", protocol, PROTOCOLS)
-            if depth is not None and not PROTOCOLS[protocol].has_depth:
-                raise ValueError(f"{protocol} cannot say a depth: say it in the command")
-        if depth is not None and not is_whole(depth, 1, 1000):
-            raise ValueError(f"depth is {quote(depth)}: it must be 1 to 1000 plies")
-        limits = move_time, game_time, move_cpu, game_cpu
-        for name, value in zip(_LIMITS, limits, strict=True):
+        for name, value in (("move_time", move_time), ("game_time", game_time)):
             if value is not None and not (is_number(value, 0, 1e6) and value):
                 raise ValueError(f"{name} is {quote(value)}: it must be more than 0, in seconds")
-        if (move_cpu or game_cpu) and not Path("/proc/self/stat").exists():
-            raise ValueError("the CPU time of programs is known on Linux alone")
-        self._given = (command, protocol, depth, *limits)
+        self._given = (command, protocol, move_time, game_time)
         self._engine = EngineProcess(
-            lambda: ProcessTransport(words), protocol, depth, EngineClock(*limits)
+            lambda: ProcessTransport(words), protocol, EngineClock(move_time, game_time)
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import NoReturn
 
-from boardenvs.engines.channel import Channel, EngineError, EngineLateError, Limit, escaped
+from boardenvs.engines.channel import Channel, EngineError, EngineLateError, escaped
 from boardenvs.engines.gtp import Gtp
 from boardenvs.engines.nboard import NBoard
 from boardenvs.engines.protocol import MoveQuery, Protocol, plies_to
@@ -32,21 +32,17 @@ _MOST_LATE = 3  # times in a row
 class EngineClock:
     """Limits in seconds, None for no limit, and the time that each game has taken.
 
-    Limits for whole games hold if the plies so far are known.
+    The limit for a whole game holds if the plies so far are known.
     """
 
     move_time: float | None = None
     game_time: float | None = None
-    move_cpu: float | None = None
-    game_cpu: float | None = None
-    # Wall and CPU seconds by role and by all plies up to the engine's last move: games that are
+    # Seconds by role and by all plies up to the engine's last move: games that are
     # played side by side differ in these, and identical games take turns.
-    _spent: dict[tuple[int, tuple[int, ...]], list[tuple[float, float]]] = field(
-        default_factory=dict
-    )
+    _spent: dict[tuple[int, tuple[int, ...]], list[float]] = field(default_factory=dict)
 
-    def pop_spent(self, role: int, actions: Sequence[int]) -> tuple[float, float]:
-        """Return wall and CPU seconds of a game so far, and forget them."""
+    def pop_spent(self, role: int, actions: Sequence[int]) -> float:
+        """Return the seconds of a game so far, and forget them."""
         for end in reversed(range(len(actions))):
             key = role, tuple(actions[:end])
             if key in self._spent:
@@ -54,24 +50,20 @@ class EngineClock:
                 if not self._spent[key]:
                     del self._spent[key]
                 return found
-        return 0.0, 0.0
+        return 0.0
 
-    def limit(self, spent: tuple[float, float]) -> Limit:
+    def limit(self, spent: float) -> float:
         """Return the limit for the next move; EngineLateError if the game's time is over."""
-        wall, cpu = spent
         move = (self.move_time or inf) if self.move_time or self.game_time else MOVE
-        limit = Limit(
-            min(move, (self.game_time or inf) - wall) + LAG,
-            min(self.move_cpu or inf, (self.game_cpu or inf) - cpu),
-        )
-        if limit.wall <= 0 or limit.cpu <= 0:
+        limit = min(move, (self.game_time or inf) - spent) + LAG
+        if limit <= 0:
             raise EngineLateError("its time for the game is over")
         return limit
 
-    def add(self, role: int, actions: Sequence[int], wall: float, cpu: float) -> None:
+    def add(self, role: int, actions: Sequence[int], seconds: float) -> None:
         """Note the seconds of a game, up to the move of this role after these actions."""
-        if self.game_time or self.game_cpu:
-            self._spent.setdefault((role, tuple(actions)), []).append((wall, cpu))
+        if self.game_time:
+            self._spent.setdefault((role, tuple(actions)), []).append(seconds)
 
 
 class EngineProcess:
@@ -84,12 +76,10 @@ class EngineProcess:
         self,
         start: Callable[[], Transport],
         protocol: str | None = None,
-        depth: int | None = None,
         clock: EngineClock | None = None,
     ) -> None:
         self._start = start
         self._protocol = protocol
-        self._depth = depth
         self._clock = clock or EngineClock()
         self._late = 0  # times in a row
         self._ended_cpu = 0.0  # CPU seconds of processes that were ended
@@ -153,7 +143,7 @@ class EngineProcess:
         protocol = self._running[0]
         if self._game != game:
             self._game = None
-            protocol.channel.begin(Limit(START))
+            protocol.channel.begin(START)
             protocol.begin(game)
             self._game = game
         return protocol
@@ -169,14 +159,12 @@ class EngineProcess:
         self._owner = os.getpid()
         known = [PROTOCOLS[self._protocol]] if self._protocol else list(PROTOCOLS.values())
         self._running.append(known[0](channel))
-        channel.begin(Limit(START))
+        channel.begin(START)
         channel.send(kind.probe for kind in known)
         found = None
         while found is None:
             line = channel.line()
             found = next((kind for kind in known if kind.knows(line)), None)
-        if self._depth is not None and not found.has_depth:
-            raise EngineError("its protocol cannot say a depth: say it in the command")
         self._running[0] = found(channel)
         self._running[0].greet()
 
@@ -187,14 +175,14 @@ class EngineProcess:
         limit = clock.limit(spent)
         protocol = self._ready(position.game)
         protocol.channel.begin(limit)
-        left = None if clock.game_time is None else max(0.0, clock.game_time - spent[0])
-        answer = protocol.ask(MoveQuery(position, plies, self._depth, clock.move_time, left))
-        wall, cpu = protocol.channel.spent()
+        left = None if clock.game_time is None else max(0.0, clock.game_time - spent)
+        answer = protocol.ask(MoveQuery(position, plies, clock.move_time, left))
+        seconds = protocol.channel.spent()
         try:
             action = MoveNotation(position.game).parse(answer, position)
         except IllegalActionError as error:
             raise EngineError(f"in {position.fen()!r} {escaped(str(error))}") from None
-        clock.add(role, actions, spent[0] + wall, spent[1] + cpu)
+        clock.add(role, actions, spent + seconds)
         return action
 
 

@@ -34,7 +34,6 @@ class MoveQuery:
 
     position: Position
     plies: tuple[NamedPly, ...] | None  # from the game's start; None if they are not known
-    depth: int | None = None  # plies to search
     move_time: float | None = None  # seconds
     left: float | None = None  # seconds for the rest of the game
 
@@ -45,7 +44,6 @@ class Protocol(ABC):
     """
 
     probe: ClassVar[str]  # lines that only an engine of this protocol answers, see `knows`
-    has_depth: ClassVar[bool]  # whether the protocol has a word for the depth of search
     farewell: ClassVar[bytes] = b"quit\n"
 
     def __init__(self, channel: Channel) -> None:
