@@ -1,10 +1,13 @@
-"""What `import boardenvs` brings with it."""
+"""What `import boardenvs` loads, the backend it chooses, and what it says of missing packages."""
 
 import importlib
 import subprocess
 import sys
 
 import pytest
+from variants import BACKENDS
+
+from boardenvs.kernel import get_backend, set_backend
 
 HEAVY = [
     "torch",
@@ -49,20 +52,6 @@ def test_an_environment_loads_no_players_and_no_search():
     assert not heavy & set(result.stdout.split())
 
 
-def test_a_pettingzoo_without_a_registry_will_do():
-    """As before its version 1.27: environments are there, and Gymnasium's names."""
-    code = (
-        "import sys, pettingzoo; sys.modules['pettingzoo.env_registry'] = None; "
-        "import boardenvs, gymnasium; "
-        "env = boardenvs.env('othello'); env.reset(); print(env.agent_selection); "
-        "print(gymnasium.make('boardenvs/Othello-v0').reset(seed=1)[0].shape)"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert result.stdout.split("\n")[:2] == ["black", "(8, 8, 2)"]
-
-
 @pytest.mark.parametrize(
     ("module", "package", "name"),
     [
@@ -78,3 +67,41 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch, module, package,
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ModuleNotFoundError, match=rf'{package}.*pip install "boardenvs\[{name}\]"'):
         importlib.import_module(f"boardenvs.{module}")
+
+
+# ---- backends
+
+
+@pytest.fixture
+def default_backend():
+    before = get_backend()
+    set_backend(None)
+    yield
+    set_backend(before)
+
+
+@pytest.mark.usefixtures("default_backend")
+@pytest.mark.parametrize("name", BACKENDS)
+def test_the_environment_variable_chooses(monkeypatch, name):
+    monkeypatch.setenv("BOARDENVS_BACKEND", name)
+    assert get_backend() == name
+
+
+@pytest.mark.usefixtures("default_backend")
+def test_unknown_backends_are_named(monkeypatch):
+    with pytest.raises(ValueError, match=r"unknown backend 'numbra'\. Did you mean 'numba'"):
+        set_backend("numbra")
+    monkeypatch.setenv("BOARDENVS_BACKEND", "numpi")
+    with pytest.raises(
+        ValueError, match=r"unknown BOARDENVS_BACKEND 'numpi'\. Did you mean 'numpy'"
+    ):
+        get_backend()
+
+
+@pytest.mark.usefixtures("default_backend")
+def test_missing_numba_is_named(monkeypatch):
+    monkeypatch.setattr("boardenvs.kernel.backend.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"boardenvs\[fast\]"):
+        set_backend("numba")
+    monkeypatch.delenv("BOARDENVS_BACKEND", raising=False)
+    assert get_backend() == "numpy"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from itertools import takewhile
+from multiprocessing.pool import ThreadPool
 from typing import Any
 
 import numpy as np
@@ -230,21 +230,15 @@ def test_threads_do_not_share_work_space() -> None:
     words, others = random_words(400, 7), random_words(400, 8)
     expected = np.tile(on_ints(words, others).T, 10)  # so long that NumPy lets other threads run
     words, others = np.tile(words, 10), np.tile(others, 10)
-    right = []
 
-    def work() -> None:
-        for _ in range(10):
-            outputs = np.empty(expected.shape, np.uint64)
-            kernel.batch([words, others], list(outputs))
-            right.append(np.array_equal(outputs, expected))
+    def is_right(number: int) -> bool:
+        outputs = np.empty(expected.shape, np.uint64)
+        kernel.batch([words, others], list(outputs))
+        return np.array_equal(outputs, expected)
 
-    work()  # in which it is compiled
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert right == [True] * 50
+    assert is_right(0)  # in which it is compiled
+    with ThreadPool(4) as threads:
+        assert all(threads.map(is_right, range(40)))
 
 
 # ---- errors --------------------------------------------------------------------------------------

@@ -4,17 +4,15 @@ against OpenSpiel's, and every interface.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise, product
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from boardenvs_connect_four import ConnectFour
-from boardenvs_morris import NineMensMorris
 from negamax import WIN, worth, worths
 from openspiel_games import GAMES, compare
 from pettingzoo.test import api_test, parallel_api_test
@@ -26,28 +24,19 @@ from boardenvs import records
 from boardenvs.agents import make_agent
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import save_policy
-from boardenvs.agents.simple import RandomAgent
-from boardenvs.agents.trained import FOLDER as TRAINED
-from boardenvs.envs.batch import Batch, BoardGroup
+from boardenvs.envs.batch import Batch
 from boardenvs.game import Game, PositionError
 from boardenvs.game.check import check_rules
 from boardenvs.game.fen import parse_position
-from boardenvs.game.perft import perft
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import Array, State
-from boardenvs.games.files import path_of
-from boardenvs.kernel import Bits, set_backend
+from boardenvs.kernel import set_backend
 from boardenvs.play.review import loss_of
 from boardenvs.search import Limits, alphabeta_for, search_position, search_trees
 
 game = GAMES["checkers"].game
 Seeds = np.ndarray[Any, np.dtype[np.uint64]]
 
-KIWIPETE = (
-    "b3b2b/b1bbbbb1/bb2bbb1/3ww3/1b2w3/2w2w1b/wwwwwwww/w3w2w white 0 "
-    "pawns=a2,b2,c2,f2,g2,h2,h3,b4,e4,d5,e6,g6,a7,c7,d7,f7 knights=c3,e5,b6,f6 "
-    "bishops=d2,e2,a6,g7 rooks=a1,h1,a8,h8 queens=f3,e7 kings=e1,e8 castling=a1,h1,a8,h8"
-)
 LATE = "8/5w2/8/4b3/3w4/8/1b6/8 black 31 kings=b2,f7 quiet=7"
 
 
@@ -89,22 +78,6 @@ def test_rules_are_consistent(name: str) -> None:
     check_rules(GAMES[name].game, num_games=2)
 
 
-@dataclass(frozen=True)
-class Remembering(NineMensMorris):
-    history: ClassVar = 3
-
-    def again(self, removes: Bits, to_move: Bits) -> Bits:  # type: ignore[override]
-        return removes & (to_move | 1)
-
-
-def test_turns_that_go_on_and_a_history_together() -> None:
-    line, _ = random_line(Remembering(), 1, 60)
-    plain, _ = random_line(NineMensMorris(), 1, 60)
-    assert any(a.to_move == b.to_move for a, b in pairwise(plain))
-    assert [position.fen() for position in line] == [position.fen() for position in plain]
-    assert all(line[-1].words[-3:])
-
-
 def test_a_position_that_comes_again() -> None:
     """For the third time it is a draw in chess; a record goes on from what has been."""
     chess = GAMES["chess"].game
@@ -116,28 +89,12 @@ def test_a_position_that_comes_again() -> None:
     assert not parse_position(chess, line[-1].fen()).is_over()  # a text tells nothing of before
 
 
-@pytest.mark.parametrize(
-    ("text", "counts"),
-    [
-        # The published counts of perft: the start, and a position with all kinds of moves.
-        (None, (20, 400, 8902)),
-        (KIWIPETE, (48, 2039)),
-    ],
-)
-def test_perft_of_chess(text: str | None, counts: tuple[int, ...]) -> None:
-    chess = GAMES["chess"].game
-    position = None if text is None else parse_position(chess, text)
-    for depth, count in enumerate(counts, 1):
-        assert perft(chess, depth, position) == count
-
-
 def test_texts_name_what_is_beside_the_squares() -> None:
     position = parse_position(game, LATE)
     assert position.fen() == LATE
     assert position.word("kings") == 1 << 53 | 1 << 9
     for text, message in (
         (LATE.replace("kings", "queens"), "unknown word 'queens'"),
-        (LATE.replace("f7 quiet", "f9 quiet"), "kings: 'f9' is not a square"),
         (LATE.replace("quiet=7", "quiet=41"), "quiet is 41: it must be below 41"),
         (LATE.replace("quiet=7", "quiet=x"), "quiet: 'x' is not a number"),
     ):
@@ -160,21 +117,6 @@ def test_alpha_beta_is_plain_search() -> None:
                 line = line.step(action)
             sign = 1 if line.to_move == position.to_move else -1
             assert worth(game, line, 0, int(found.depth[0])) * sign == found.value
-
-
-def test_moves_after_which_a_turn_goes_on_are_worth_what_plain_search_says() -> None:
-    lines = [random_line(game, seed, 500)[0][:-1] for seed in range(6)]
-    goes_on = [a for line in lines for a, b in pairwise(line) if a.to_move == b.to_move]
-    assert len(goes_on) > 5
-    for position, depth in product(goes_on, (1, 2, 3)):
-        expected = worths(game, position, depth)
-        for move in search_position(position, Limits(depth)).moves:
-            value = expected[move.action]
-            if move.outcome in ("win", "loss"):
-                sign = 1 if move.outcome == "win" else -1
-                assert value == sign * (WIN - (move.plies or 0))
-            else:
-                assert move.value == value
 
 
 def test_a_review_counts_what_follows_for_the_mover() -> None:
@@ -245,18 +187,11 @@ def test_what_is_learnt_of_it_is_found_in_its_own_folder(
     with pytest.raises(ValueError, match="there is no trained policy for"):
         make_agent("trained").act(game, game.init(1), rng)
     policy = random_policy(game)
-    for folder in ("policies", "levels", "pools"):
-        (tmp_path / folder).mkdir()
+    (tmp_path / "policies").mkdir()
     save_policy(policy, tmp_path / "policies" / "connect_four.npz")
     state = game.init(5)
     expected = PolicyAgent(policy).act(game, state, rng)
     np.testing.assert_array_equal(make_agent("trained").act(game, state, rng), expected)
-    level = {"weaker": "random", "stronger": "trained", "share": 1.0}
-    content = json.dumps({"levels": [level] * 10})
-    (tmp_path / "levels" / "connect_four.json").write_text(content)
-    np.testing.assert_array_equal(make_agent("level:3").act(game, state, rng), expected)
-    with pytest.raises(ValueError, match="connect_four has no folder for what is learnt of it"):
-        path_of(TRAINED, ConnectFour())
 
 
 # ---- interfaces ----------------------------------------------------------------------------------
@@ -266,20 +201,6 @@ def test_what_is_learnt_of_it_is_found_in_its_own_folder(
 def test_environments_follow_the_turn(name: str) -> None:
     api_test(boardenvs.env(GAMES[name].game), num_cycles=300)
     parallel_api_test(boardenvs.parallel_env(GAMES[name].game), num_cycles=300)
-
-
-def test_a_step_against_an_opponent_ends_with_the_learners_turn() -> None:
-    """What the learner is paid is what its games come to; all plies of a turn are played."""
-    batch = Batch(game, [BoardGroup(32, RandomAgent())], seed=1)
-    rng, ended = np.random.default_rng(0), 0
-    for _ in range(120):
-        np.testing.assert_array_equal(batch.state.to_move, batch.seats)
-        seats = batch.seats.copy()
-        result = batch.step(game.sample(batch.state, rng))
-        points = game.results(result.final)[np.arange(len(result.ended)), seats[result.ended]]
-        np.testing.assert_array_equal(result.rewards[result.ended], (points - 50) / 50)
-        ended += len(result.ended)
-    assert ended > 20
 
 
 def test_values_count_for_the_mover_while_it_goes_on() -> None:
@@ -299,10 +220,7 @@ def test_values_count_for_the_mover_while_it_goes_on() -> None:
     np.testing.assert_array_equal(restored.discounts, batch.discounts)
 
 
-def test_records_and_matches(tmp_path: Path) -> None:
-    """A record from a position in the middle of a turn is read back."""
-    found = boardenvs.play_match(game, "greedy", "random", 10, seed=1)
-    assert found.wins > found.losses
+def test_a_record_from_the_middle_of_a_turn_is_read_back(tmp_path: Path) -> None:
     line, actions = random_line(game, 3, 500)
     begun = next(ply for ply, position in enumerate(line) if position.word("jumper"))
     record = records.make_record(game, actions[begun:], start=line[begun])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
 from itertools import islice, product
 from typing import Any
@@ -105,22 +104,6 @@ def test_what_cannot_be_used_is_said_at_once(
 ) -> None:
     with pytest.raises(error, match=message):
         begin(opponent)
-
-
-@ENVIRONMENTS
-def test_what_an_opponent_was_asked_stays_as_it_was(begin: Begin) -> None:
-    asked, copies = [], []
-
-    def act(game: games.Game, state: Any, rng: np.random.Generator) -> Any:
-        asked.append(state)
-        copies.append(copy.deepcopy(state))
-        return last_of_all(game, state, rng)
-
-    begin(act, steps=20)
-    assert len(asked) > 20
-    for state, then in zip(asked, copies, strict=True):
-        for column, was in zip(state.arrays, then.arrays, strict=True):
-            np.testing.assert_array_equal(column, was)
 
 
 # ---- rewards, against games replayed by hand -----------------------------------------------------

@@ -56,7 +56,6 @@ def test_parameters_may_stand_in_the_text_or_beside_it() -> None:
             "three_in_a_row:ThreeInRow",
             r"^unknown name in three_in_a_row 'ThreeInRow'. Did you mean",
         ),
-        ("boardenvs.game.contract:Game:x", "cannot be made: Can't instantiate abstract class"),
         ("collections:OrderedDict", "it must be a Game, its class, or a function that makes one"),
         (f"{PLACE}:size=3", "unknown parameter of three_in_a_row:ThreeInARow 'size'"),
     ],
@@ -76,8 +75,6 @@ def test_a_registered_game_has_its_names_everywhere() -> None:
         assert games.spec_of(games.make("three_in_a_row")) == "three_in_a_row"
         env = registration.make("aec", "boardenvs/three_in_a_row-v0", reward="zero_sum")
         assert env.unwrapped.game == ThreeInARow()
-        single = gymnasium.make("boardenvs/ThreeInARow-v0", opponent="greedy")
-        assert single.reset(seed=1)[1]["action_mask"].sum() in (8, 9)
         many = gymnasium.make_vec(
             "boardenvs/ThreeInARow-v0", 3, vectorization_mode="vector_entry_point"
         )

@@ -64,22 +64,11 @@ OVER = make("othello").init(1)._replace(terminated=np.array([True]))
     ("num_envs", "options", "message"),
     [
         (0, {}, "num_envs is 0"),
-        (2, {"opening_plies": (5, 2)}, "range"),
         (2, {"starts": OVER}, "starts must hold"),
         (None, {}, "give num_envs or groups"),
         (2, {"groups": [BoardGroup(2)]}, "leave out the others"),
-        (None, {"groups": []}, "give one or more"),
-        (2, {"threads": 0}, "threads is 0"),
     ],
 )
 def test_wrong_arguments_are_refused(num_envs: Any, options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         BoardVecEnv(make("othello"), num_envs, **options)
-
-
-def test_wrong_use_is_refused() -> None:
-    env = BoardVecEnv(make("othello"), 2)
-    with pytest.raises(TypeError, match="integers"):
-        env.step(np.zeros(2))
-    with pytest.raises(AttributeError, match="share"):
-        env.set_attr("game", env.game)
