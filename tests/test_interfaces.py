@@ -449,3 +449,13 @@ def test_infos_have_the_same_keys_in_every_step(opponent: str) -> None:
         infos = [env.reset(seed=1)[1], *(env.step(np.array(action))[-1] for action in actions)]
         first, *others = ({key: np.asarray(x).dtype for key, x in i.items()} for i in infos)
         assert others == [first, first]
+
+
+def test_both_agents_can_offend() -> None:
+    env = boardenvs.othello_v0.parallel_env()
+    for actions, rewards in (
+        ({"black": 20, "red": 3}, {"black": 100, "red": -1}),
+        ({"black": 64, "red": 3}, {"black": -1, "red": -1}),
+    ):
+        env.reset()
+        assert env.step(actions)[1] == rewards
