@@ -136,6 +136,7 @@ class Connection:
             await self._answer(request)
         else:
             self._tasks[request.id] = asyncio.create_task(self._answer(request))
+            await asyncio.sleep(0)  # a task that is cancelled before it starts would not answer
 
     async def _answer(self, request: messages.Request) -> None:
         last: dict[str, Any] = {"id": request.id, "end": True}
