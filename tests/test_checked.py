@@ -21,8 +21,8 @@ STATE = concat([OTHELLO.init(2), stack([OVER])])
         *(([20, x, 64], IllegalActionError, "row 1: action .*out of range") for x in (-1, 10**6)),
         *(([20, x, 64], IllegalActionError, "row 1: action .*legal: 20 ") for x in (0, 64)),
         ([20, 20, 20], IllegalActionError, "row 2: .*nothing, the game is over"),
-        *((x, ValueError, "must be 3 integers, one for each row")
-          for x in ([1, 2], [1.0, 2.0, 3.0], [[1], [2], [3]], [True, True, True])),
+        *((x, ValueError, r"shape .*: it must be \(3,\)") for x in ([1, 2], [[1], [2], [3]])),
+        *((x, TypeError, "must be integers") for x in ([1.0, 2.0, 3.0], [True, True, True])),
     ],
 )  # fmt: skip
 def test_illegal_plies_of_a_batch_are_refused(actions, error, message):
