@@ -81,7 +81,7 @@ class Work:
 ARENA = "boardenvs arena --workers 2 --out out"
 MATCH = "boardenvs match reversi random greedy --pairs 100 --record games.jsonl"
 WORKS = {
-    "records": Work(MATCH, MATCH, "games.jsonl", ("games.jsonl",)),
+    "records": Work(MATCH, f"{MATCH} --overwrite", "games.jsonl", ("games.jsonl",)),
     "arena": Work(
         f"{ARENA} random greedy alphabeta:depth=1 --game reversi --pairs 8",
         f"{ARENA} --resume", "out/journal.jsonl", ("out/games/*",)),
