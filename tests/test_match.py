@@ -40,6 +40,12 @@ def test_a_player_that_cannot_play_the_game_is_refused(in_python: None) -> None:
             play_match(ThreeInARow(), player, "random", 1)
 
 
+def test_openings_do_not_change_who_wins(in_python: None) -> None:
+    """The sheep win from the start, so by perfect play they win from every opening."""
+    result = play_match("wolf_and_sheep", "perfect", "perfect", 40, seed=1)
+    assert result.by_role == ((0, 0, 40), (40, 0, 0))
+
+
 def test_a_capped_game_counts_by_its_position() -> None:
     # The described wolf can always move, so where the cap ends the game it has won.
     game = make("wolf_and_sheep", rules="described", max_plies=12)

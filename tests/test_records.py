@@ -14,6 +14,7 @@ from variants import SHARED, VARIANTS, make, random_line, wthor_file
 from boardenvs import IllegalActionError, games
 from boardenvs.agents.simple import RandomAgent
 from boardenvs.arena import play_match
+from boardenvs.games import Othello
 from boardenvs.records import (
     Record,
     check,
@@ -154,6 +155,13 @@ def test_passes_are_put_in(moves, movers):
 
 
 # ---- WTHOR -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("moves", "points"), [(WIPEOUT, (64, 0)), (PASSES, (0, 64))])
+def test_empty_squares_count_for_the_winner(moves, points):
+    """As in tournaments; PASSES ends in a wipe-out by white."""
+    (record,) = parse_moves(Othello(empties="winner"), [moves])
+    assert replay(record)[-1].points() == points
 
 
 def test_wthor_fields(tmp_path):
