@@ -56,7 +56,7 @@ def _options(
 
 
 def bench(context: typer.Context) -> None:
-    """Measure speed and memory: random play through every interface, other libraries, and search.
+    """Measure speed: random play through every interface, other libraries, and search.
 
     `boardenvs bench --help` lists its options.
 
