@@ -1,4 +1,6 @@
-"""Show what a rule of a game is compiled to: `.ci/show_rule.py lines_of_action step_words numpy`.
+"""Show what a rule of a game is compiled to.
+
+`python .ci/show_rule.py lines_of_action step_words numpy`
 
 The last argument is "trace" (the recorded operations), "python" or "jax" (the code for one board),
 or "numpy" or "numba" (the code for a batch).
