@@ -64,6 +64,22 @@ def test_pools_and_levels_are_as_new_as_their_players(game_id: str) -> None:
     assert values["made_with"] == pool_script.made_with(game, players)
 
 
+def test_the_table_of_levels_has_the_published_scores() -> None:
+    """If this fails: the table of levels in the guide to the arena is of other files."""
+    guide = (ROOT / "boardenvs" / "arena" / "README.md").read_text(encoding="utf-8")
+    section = guide.partition("## Ten levels")[2].partition("\n## ")[0]
+    rows = [line.strip("| ").split(" | ")[1:] for line in section.splitlines() if " | ." in line]
+    expected = []
+    for game_id in ("othello", "othello_holes", "wolf_and_sheep", "lines_of_action"):
+        values = json.loads((LEVELS / f"{game_id}.json").read_text(encoding="utf-8"))
+        steps = [level["beats_level_below"] for level in values["levels"][1:]]
+        scores = [step["score"] for step in steps]
+        found = min(scores), max(scores), min(step["low"] for step in steps)
+        (games,) = {step["games"] for step in steps}
+        expected.append([*(f"{x:.3f}".removeprefix("0") for x in found), f"{games:,}"])
+    assert rows == expected
+
+
 def test_near_pairings_count_more_than_far_ones() -> None:
     """If the model is true, the ratings are the model's; otherwise the near games decide."""
     true = np.array([0.0, 150.0, 300.0, 700.0])
