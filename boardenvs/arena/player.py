@@ -67,10 +67,10 @@ class Faults:
         """CPU milliseconds per move; None if nothing was timed."""
         return 1000 * self.cpu_seconds / self.timed_moves if self.timed_moves else None
 
-    def explain(self, label: str, games: int, where: str = "") -> str | None:
-        """A sentence on the agent's faults in a match of `games`; None without faults."""
+    def explain(self, label: str, count: int, where: str = "", what: str = "games") -> str | None:
+        """A sentence on the agent's faults in `count` games; None without faults."""
         if self.forfeits:
-            return f"{label} forfeited {self.forfeits} of {games} games{where}: {self.message}"
+            return f"{label} forfeited {self.forfeits} of {count} {what}{where}: {self.message}"
         if self.repeats:
             return (
                 f"{label} failed {self.repeats} times on several boards at once, and then played "

@@ -75,8 +75,9 @@ class ExamCommand:
             caption = f"with 95 % intervals; {found.seconds:.1f} s"
             console.print(ReportTable(rows, f"{found.game}: {self.agent}", caption))
             console.print(f"positions: {found.made}\n", soft_wrap=True)
-            if note := found.faults.explain(self.agent, found.total.positions):
-                console.print(note.replace("games", "positions"), style="yellow", soft_wrap=True)
+            count = found.total.positions
+            if note := found.faults.explain(self.agent, count, what="positions"):
+                console.print(note, style="yellow", soft_wrap=True)
         print_report(console, report_of(examined[0][1]))
 
     def _examined(self) -> list[tuple[Game, Agent]]:
