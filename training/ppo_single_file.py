@@ -46,7 +46,7 @@ def parse_args(words: Sequence[str] | None = None) -> argparse.Namespace:
     add("--num-steps", type=int, default=32, help="steps in each game between two updates")
     add("--opening-plies", type=int, nargs=2, default=(0, 40), help="of openings, from, to")
     add("--pool-share", type=float, default=0.125, help="of the games: against earlier selves")
-    add("--pool-size", type=int, default=20, help="so many earlier selves are kept")
+    add("--pool-size", type=int, default=20, help="earlier selves that are kept")
     add("--pool-every", type=int, default=250_000, help="steps from one to the next")
     add("--hidden", type=int, nargs="+", default=[256, 256], help="widths of the hidden layers")
     add("--learning-rate", type=float, default=2e-3, help="of Adam, at the start")

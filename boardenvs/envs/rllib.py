@@ -8,7 +8,7 @@
 RLlib gives no infos to a network, and its default networks take one row of floats:
 {"observations": (C * 64,), "action_mask": (A,)}, both float32, are what its
 `ActionMaskingTorchRLModule` expects. Rows have the planes one after the other, as a
-`boardenvs.agents.policy.Policy` takes them. Only this package needs Ray
+`boardenvs.agents.policy.Policy` takes them. Of boardenvs only this module needs Ray
 (`pip install 'boardenvs[rllib]'`).
 """
 
