@@ -20,6 +20,7 @@ from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.perft import successors
+from boardenvs.game.position import stack
 from boardenvs.game.state import State
 from boardenvs.tablebase import Tablebase
 from training.run import played_openings
@@ -51,6 +52,30 @@ def test_each_mover_learns_its_own_result(spec: str) -> None:
     finished = ~np.isnan(truth)
     assert finished.sum() > 100
     assert np.allclose(returns[finished], truth[finished], atol=1e-4)
+
+
+@pytest.mark.parametrize("spec", ["othello", "wolf_and_sheep", "lines_of_action"])
+def test_what_is_seen_under_a_symmetry_is_played_on_the_board(spec: str) -> None:
+    """Step by step, terminal observations too: the image of the board's position is seen."""
+    game, rng = games.make(spec), np.random.default_rng(0)
+    env = BoardVecEnv(game, 32, symmetries=True, seed=0)
+    env.reset()
+    symmetries = env.boards.symmetries
+    assert symmetries is not None
+    ended = 0
+    for _ in range(130):
+        before, chosen, mask = game.positions(env.state), symmetries.chosen, env.action_masks()
+        actions = (mask * rng.random(mask.shape)).argmax(axis=1)
+        observations, _, dones, infos = env.step(actions)
+        for row, (position, index, action) in enumerate(zip(before, chosen, actions, strict=True)):
+            symmetry = game.symmetries[index]
+            images = game.action_images(symmetry)
+            assert np.flatnonzero(mask[row][images]).tolist() == position.legal_actions()
+            after = position.step(int(np.flatnonzero(images == action)[0]))
+            found = infos[row]["terminal_observation"] if dones[row] else observations[row]
+            assert np.array_equal(found, game.observe(stack([after.image(symmetry)]))[0])
+            ended += bool(dones[row])
+    assert ended > 20
 
 
 # ---- openings ----------------------------------------------------------------------------------

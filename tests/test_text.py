@@ -119,6 +119,7 @@ e3 | Move: f4\nFinal move: e3
 e3 | <think>{"move": "f4"}</think> {"move": "e3"}
 e3 | {"move": "f4"} </think>\ne3
 ? | <think>{"move": "e3"}
+? | {"move": "f4"} <think>hm</think> I still think </think> no move yet
 e3 | ~~{"move": "f4"}~~ {"move": "e3"}
 e3 | {"move": "e3"}\n> {"move": "f4"}
 ? | ~~{"move": "e3"}~~
