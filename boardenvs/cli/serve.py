@@ -60,7 +60,7 @@ class McpCommand:
 
     A model's program starts this command, and the model then has tools to begin a game, see the
     board and the legal moves, play, and analyse. It may name any game that is not code, and the
-    opponent given here or one of a list. As a test of a model, leave the analysis out.
+    opponent given here or one of a list. To test a model, leave the analysis out.
 
     ```
     boardenvs mcp
