@@ -192,7 +192,7 @@ class MaskedPolicy(MaskableActorCriticPolicy):
         return logits, values
 
     def as_policy(self, game: Game, notes: dict[str, Any] | None = None) -> Policy:
-        """Return a copy without torch; `boardenvs.agents.policy_from_sb3` calls this."""
+        """Return a copy without torch; `boardenvs.agents.export.policy_from_sb3` calls this."""
         return self.network.as_policy(game, notes)
 
 

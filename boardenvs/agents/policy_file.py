@@ -33,7 +33,9 @@ _STORED = ("float16", "float32")
 _MOST_NUMBERS = 1 << 24  # weights and biases
 _MOST_LAYERS = 64
 
-_EXPORT = "load it and write save_policy(boardenvs.agents.policy_from_sb3(model, game), PATH)"
+_EXPORT = (
+    "load it and write save_policy(boardenvs.agents.export.policy_from_sb3(model, game), PATH)"
+)
 
 
 class PolicyFileError(ValueError):
