@@ -32,8 +32,8 @@ _ENDGAME, _PROBCUT = 12, 1.5
 class AlphaBetaAgent:
     """Searches each position as deep as the limits allow; without limits `depth=4`.
 
-    depth: plies, 1 to 100. nodes: positions a move, approximately and at most. time: seconds a
-    move, approximately; only this limit makes play depend on the machine and its load.
+    depth: plies, 1 to 100. nodes: most positions generated for a move, approximately. time: seconds
+    a move, approximately; only this limit makes play depend on the machine and its load.
 
     endgame: in the Othello family, solve positions with at most this number of empty squares to the
     end, for the largest margin; by default 12 with `nodes` or `time`, else never.

@@ -21,8 +21,8 @@ def policy_from_sb3(model: Any, game: Game, notes: Mapping[str, Any] | None = No
     `model` is an algorithm of Stable-Baselines3 or sb3-contrib with an actor-critic policy
     ("MlpPolicy" of PPO, A2C, MaskablePPO), or that policy. Its layers must be fully connected, with
     ReLU or Tanh between them, of any number and width; policy and value may share them or not. A
-    policy class of your own needs a method `as_policy(game, notes) -> Policy`. `notes`
-    are JSON values to keep with the policy.
+    policy class of your own needs a method `as_policy(game, notes) -> Policy`. `notes` are JSON
+    values to keep with the policy.
 
     TypeError for a model of another kind, ValueError for layers that have no such form.
     """

@@ -155,7 +155,7 @@ class Batch:
 
     @property
     def opponents(self) -> tuple[Agent | None, ...]:
-        """The opponent in each group, by the name of the group."""
+        """The opponent of the learner in each group; None if one policy plays both sides."""
         return tuple(group.opponent for group in self._groups)
 
     def set_opponents(self, name: str, opponents: Sequence[Opponent]) -> None:

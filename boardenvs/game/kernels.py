@@ -270,7 +270,7 @@ class Kernels:
         return turned(self._rules.word_names, words)
 
     def _pieces(self, *words: Bits) -> Bits:
-        """How many there are on the board, of both sides."""
+        """The number of pieces on the board, of both sides."""
         own, opp = self._rules.join(words)[:2]
         return popcount(own | opp)
 

@@ -1,7 +1,7 @@
 """Files with the results of learning and measuring, one per game and rules.
 
 The files of the built-in games lie in folders of the package, the files of another game in the
-folder that its class names as `files`, in folders of these names:
+folder that its class names as `files`, with the names of `OWN_FOLDERS` for its own folders.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from boardenvs.kernel.generated import run_source
 from boardenvs.kernel.trace import Node, Program
 from boardenvs.kernel.word_functions import WordFunctions
 
-# Programs of more operations than LONG are cut into pieces of LONG. XLA on the CPU computes cheap
+# Programs of more operations than LONG are cut into pieces of PIECE. XLA on the CPU computes cheap
 # operations again for every result that needs it: chess, 2,700 operations with 180 results, is not
 # compiled in minutes as one piece, and Go is a third as fast.
 LONG, PIECE = 1000, 200
@@ -71,7 +71,7 @@ def compile_jax(
 
 
 def cut(program: Program, size: int) -> list[Piece]:
-    """The program cut into pieces of at most LONG operations, to be run in order."""
+    """The program cut into pieces of `size` operations, to be run in order."""
     steps, parts = program.steps(), []
     while steps:
         end = size

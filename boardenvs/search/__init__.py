@@ -1,7 +1,7 @@
 """Search: alpha-beta with exact endgames, and Monte Carlo trees, both in one source for all games.
 
-What is in `compiled` is compiled together with the rules; `engine` and `trees` call it for batches,
-`solver` for one position; what it finds, and what other analysts say, is an `Analysis`.
+The modules of `compiled` are compiled together with the rules; `alphabeta` and `trees` call them
+for batches, `solver` for one position. The result of every analyst is an `Analysis`.
 """
 
 from boardenvs.search.alphabeta import AlphaBeta, alphabeta_for

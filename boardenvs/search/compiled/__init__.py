@@ -1,11 +1,11 @@
-"""Functions compiled together with the rules of a game, and so is written in what Python and Numba
-understand alike: see `boardenvs.kernel.loops`.
+"""Functions that are compiled together with the rules of a game, and so are written in what Python
+and Numba both understand: see `boardenvs.kernel.loops`.
 
-- `position` is a move on a position, for all that follows.
-- Alpha-beta: `alphabeta` is the search, with what Python calls; `moves` the successors and their
-  order, `transposition` the table, `memory` all that it works in; `values` the values
-  of positions, by the end of the game, by the heuristic or by the tables of `tuples`.
-- The exact end of games that fill up: `endgame`, and `last_squares` for the last few.
-- Monte Carlo trees: `simulations` is the loop, with what Python calls; `policies` select in the
-  `tree`: UCT, PUCT and Gumbel.
+- `position` is a move on a position, for all the others.
+- Alpha-beta: `alphabeta` is the search, with the functions that Python calls; `nodes` has its
+  working memory, the values of positions and the order of moves; `transposition` is the table, and
+  `tuples` the tables of a learnt evaluation.
+- The exact end of games that fill up: `endgame`.
+- Monte Carlo trees: `simulations` is the loop, with the functions that Python calls; `policies`
+  select in the `tree`: UCT, PUCT and Gumbel.
 """

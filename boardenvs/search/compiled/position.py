@@ -88,8 +88,7 @@ def outcome(position: PackedPosition) -> int:
 def playout(position: PackedPosition, seed: Word) -> int:
     """Result of one random game from here to the side to move here: 1, 0 or -1.
 
-    Each choice depends on the seed and the number of the ply alone, so that a batch in NumPy plays
-    the same games.
+    Each choice depends on the seed and the number of the ply alone.
     """
     sign = 1
     while not is_final(position.terminated, position.ply):
