@@ -33,13 +33,12 @@ from boardenvs.kernel.flow import Table
 '''
 # The machine code depends on these too, not only on the generated source.
 _MADE_BY = (
-    *(
-        "simd.py",
-        "rows.py",
-        "word_functions.py",
-        "trace.py",
-        "operations.py",
-    ),  # they have the operators of SIMD words
+    "simd.py",
+    "rows.py",
+    "layout.py",  # the words of an array's rows
+    "word_functions.py",
+    "trace.py",
+    "operations.py",  # the operators of SIMD words
 )
 
 
