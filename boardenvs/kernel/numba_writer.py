@@ -65,6 +65,7 @@ class NumbaProgram:
             raise
         if not fit:
             self._check(inputs, outputs)
+            raise ValueError("the arrays do not fit the machine code: nothing was written")
 
 
 def compile_numba(program: Program, name: str) -> Callable[..., tuple[int, ...]]:
