@@ -13,7 +13,7 @@ from boardenvs.agents.policy_file import load_policy
 from boardenvs.envs.sb3_buffer import advantages as in_numpy
 from boardenvs.game.jax_rules import positions_of
 from training import ppo_jax
-from training.ppo_jax import Settings, Trainer, advantages
+from training.ppo_jax import JaxSettings, Trainer, advantages
 
 jnp = jax.numpy
 SMALL = [
@@ -51,7 +51,7 @@ def test_advantages_are_those_of_numpy() -> None:
 
 
 def test_a_sample_is_what_was_seen_and_played() -> None:
-    trainer = Trainer(Settings(boards=16, steps_per_update=1, batch_size=16, hidden=(16,)))
+    trainer = Trainer(JaxSettings(boards=16, steps_per_update=1, batch_size=16, hidden=(16,)))
     game, state = trainer.env.game, jax.jit(trainer.begin)()
     play = jax.jit(jax.vmap(trainer.play, in_axes=(None, 0, 0)))
     after, samples = play(state.network, state.games, jax.random.split(jax.random.key(1), 16))
@@ -99,7 +99,7 @@ def test_a_game_of_another_package_is_learnt() -> None:
     [
         (["--batch-size", "1000"], "--batch-size is 1000: it must divide --boards times"),
         (["--game", "otello"], "Did you mean 'othello'"),
-        (["--resume"], "runs/jax/settings.json"),
+        (["--resume"], "unknown run to resume 'runs/jax'. Known: none."),
     ],
 )
 def test_wrong_settings_are_named(

@@ -18,7 +18,7 @@ import boardenvs
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.envs.rllib import BoardMultiAgentEnv, MaskedVectorEnv, masked
-from training.rllib.__main__ import Settings, built, main, policy_of, ray_for, set_opponent
+from training.rllib.__main__ import RllibSettings, built, main, policy_of, ray_for, set_opponent
 
 CAPPED = "wolf_and_sheep:rules=described,max_plies=9"
 SMALL = [
@@ -108,7 +108,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_policy_computes_what_rllibs_network_does_and_opponents_are_replaced() -> None:
     game, rng = boardenvs.games.make("othello"), np.random.default_rng(0)
-    settings = Settings(boards=8, steps_per_update=4, batch_size=8, runners=0, hidden=(16, 8))
+    settings = RllibSettings(boards=8, steps_per_update=4, batch_size=8, runners=0, hidden=(16, 8))
     with ray_for(settings), built(settings) as algorithm:
         policy, state = policy_of(algorithm), game.init(50)
         for _ in range(9):

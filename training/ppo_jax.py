@@ -34,32 +34,25 @@ from boardenvs.envs.jax import JaxEnv, JaxState, outcome_of_mover
 from boardenvs.game.jax_rules import choose
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.threads import limit_jax
-from training.single_run import begun, evaluate, option, parser_of
+from training.single_run import SingleRunSettings, begun, evaluate, option, parser_of
 
 CLIP_RANGE, VALUE_WEIGHT, MAX_GRADIENT = 0.2, 0.5, 0.5
 METRICS = ("policy_loss", "value_loss", "entropy", "approx_kl")
 
 
 @dataclass(frozen=True)
-class Settings:
+class JaxSettings(SingleRunSettings):
     """The options of the command; ValueError for numbers that do not fit together."""
 
-    game: str = option("othello", "any game of boardenvs, or MODULE:NAME")
     name: str = option("jax", "the run's: its files are in runs/NAME")
     seed: int = option(0, "the same seed on the same device gives the same run")
     steps: int = option(4_000_000, "moves in all games; rounded up to whole evaluations")
     boards: int = option(512, "games played side by side")
-    steps_per_update: int = option(32, "moves in each game between two updates")
     opening_plies: Sequence[int] = option((0, 40), "random plies before each game, from, to")
     hidden: Sequence[int] = option((256, 256), "widths of the hidden layers")
-    learning_rate: float = option(2e-3, "of Adam, at the start")
-    final_learning_rate: float = option(1e-4, "at the end, falling linearly")
-    gae_lambda: float = option(0.9, "how far advantages look ahead")
     batch_size: int = option(1024, "moves in a gradient step")
-    epochs: int = option(2, "how often each move is learnt from")
     entropy_bonus: float = option(0.06, "weight of the entropy")
     evaluate_every: int = option(1_000_000, "steps between evaluations")
-    pairs: int = option(100, "openings of an evaluation, each played from both sides")
 
     def __post_init__(self) -> None:
         if self.update % self.batch_size:
@@ -106,7 +99,7 @@ class Samples(NamedTuple):
 class Trainer:
     """The program of a run: `begin()`, then `block(state)` for the updates of each evaluation."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: JaxSettings) -> None:
         self.settings = settings
         self.env = JaxEnv(boardenvs.games.make(settings.game), autoreset=False)
         steps = settings.evaluations * settings.updates * settings.update
@@ -296,10 +289,10 @@ def read_checkpoint(path: Path, like: TrainState) -> tuple[TrainState, list[Any]
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    parser = parser_of(Settings, "training.ppo_jax", "Train in one compiled program of JAX.")
+    parser = parser_of(JaxSettings, "training.ppo_jax", "Train in one compiled program of JAX.")
     limit_jax(1)
     try:
-        settings, folder = begun(Settings, vars(parser.parse_args(words)))
+        settings, folder = begun(JaxSettings, vars(parser.parse_args(words)))
         train(Trainer(settings), folder)
     except (ValueError, OSError) as error:
         parser.error(str(error))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import boardenvs
 from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.agents.policy_file import save_policy
+from boardenvs.utils.checks import unknown
 from boardenvs.utils.files import write_atomically
 
 OPPONENTS = ("random", "greedy")  # of evaluations
@@ -22,7 +23,25 @@ def option(default: Any, meaning: str) -> Any:
     return field(default=default, metadata={"help": meaning})
 
 
-def parser_of(settings: type[Any], module: str, description: str) -> argparse.ArgumentParser:
+@dataclass(frozen=True)
+class SingleRunSettings:
+    """The options that these trainings share; each adds its own."""
+
+    game: str = option("othello", "any game of boardenvs, or MODULE:NAME")
+    steps_per_update: int = option(32, "moves in each game between two updates")
+    learning_rate: float = option(2e-3, "of Adam, at the start")
+    final_learning_rate: float = option(1e-4, "at the end, falling linearly")
+    gae_lambda: float = option(0.9, "how far advantages look ahead")
+    epochs: int = option(2, "how often each move is learnt from")
+    pairs: int = option(100, "openings of an evaluation, each played from both sides")
+
+
+Settings = TypeVar("Settings", bound=SingleRunSettings)
+
+
+def parser_of(
+    settings: type[SingleRunSettings], module: str, description: str
+) -> argparse.ArgumentParser:
     """A parser of a command with an option for each field of `settings`, and --resume."""
     formatter = argparse.ArgumentDefaultsHelpFormatter
     parser = argparse.ArgumentParser(
@@ -37,13 +56,16 @@ def parser_of(settings: type[Any], module: str, description: str) -> argparse.Ar
     return parser
 
 
-def begun(settings: type[Any], given: dict[str, Any]) -> tuple[Any, Path]:
+def begun(settings: type[Settings], given: dict[str, Any]) -> tuple[Settings, Path]:
     """The settings of a run and its folder; with "resume" those that the run has kept.
 
-    ValueError if the folder has another run, or for wrong settings; OSError if there is none.
+    ValueError if the folder has another run, or none to resume, or for wrong settings.
     """
     folder, resume = Path("runs", given["name"]), given.pop("resume")
     file = folder / "settings.json"
+    if resume and not file.exists():
+        known = [str(path.parent) for path in folder.parent.glob("*/settings.json")]
+        raise ValueError(unknown("run to resume", str(folder), known))
     if file.exists() and not resume:
         raise ValueError(f"{folder} has a run: add --resume, or choose another --name")
     made = settings(**json.loads(file.read_text()) if resume else given)
@@ -53,7 +75,7 @@ def begun(settings: type[Any], given: dict[str, Any]) -> tuple[Any, Path]:
 
 def evaluate(
     policy: Policy,
-    settings: Any,
+    settings: SingleRunSettings,
     folder: Path,
     rows: Sequence[dict[str, float]],
     row: dict[str, float],

@@ -39,16 +39,15 @@ from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.agents.pool import OpponentPool
 from boardenvs.arena.executor import WorkerError
 from boardenvs.envs.rllib import MaskedVectorEnv
-from training.single_run import begun, evaluate, option, parser_of
+from training.single_run import SingleRunSettings, begun, evaluate, option, parser_of
 
 METRICS = ("policy_loss", "vf_loss", "entropy", "vf_explained_var")
 
 
 @dataclass(frozen=True)
-class Settings:
+class RllibSettings(SingleRunSettings):
     """The options of the command."""
 
-    game: str = option("othello", "any game of boardenvs, or MODULE:NAME")
     name: str = option("rllib", "the run's: its files are in runs/NAME")
     seed: int = option(0, "of the games and the network")
     steps: int = option(4_000_000, "moves of the learner in all games")
@@ -57,22 +56,16 @@ class Settings:
     learners: int = option(0, "processes that learn; 0: the process of the command learns")
     gpus_per_learner: float = option(0, "what Ray reserves for each")
     boards: int = option(256, "games played side by side by each runner")
-    steps_per_update: int = option(32, "moves in each game between two updates")
     opponent: str = option("pool", "any player, or pool for earlier selves")
     pool: int = option(20, "earlier selves that are kept, one for each evaluation")
     opening_plies: Sequence[int] = option((0, 30), "random plies before each game, from, to")
     hidden: Sequence[int] = option((128, 128), "widths of the hidden layers")
-    learning_rate: float = option(2e-3, "of Adam, at the start")
-    final_learning_rate: float = option(1e-4, "at the end, falling linearly")
-    gae_lambda: float = option(0.9, "how far advantages look ahead")
     batch_size: int = option(1024, "moves in a gradient step of each learner")
-    epochs: int = option(2, "how often each move is learnt from")
     entropy_bonus: float = option(0.04, "weight of the entropy")
     evaluate_every: int = option(250_000, "moves between evaluations")
-    pairs: int = option(100, "openings of an evaluation, each played from both sides")
 
 
-def make_config(settings: Settings) -> PPOConfig:
+def make_config(settings: RllibSettings) -> PPOConfig:
     """RLlib's configuration: its own PPO, env runners and masking module."""
     boards = settings.boards * max(1, settings.runners)
     network = {
@@ -143,7 +136,7 @@ def policy_of(algorithm: Algorithm, notes: dict[str, Any] | None = None) -> Poli
 # ---- a run ---------------------------------------------------------------------------------------
 
 
-def train(settings: Settings, folder: Path) -> None:
+def train(settings: RllibSettings, folder: Path) -> None:
     """Train to the end, from the folder's checkpoint if there is one; print each evaluation.
 
     WorkerError if no env runner is left: RLlib would go on without learning.
@@ -179,7 +172,7 @@ def train(settings: Settings, folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def ray_for(settings: Settings) -> Iterator[None]:
+def ray_for(settings: RllibSettings) -> Iterator[None]:
     """Within this context Ray runs: on the cluster at $RAY_ADDRESS, else on this machine alone.
 
     WorkerError if the cluster has fewer cores than the settings need.
@@ -206,7 +199,7 @@ def ray_for(settings: Settings) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def built(settings: Settings) -> Iterator[Algorithm]:
+def built(settings: RllibSettings) -> Iterator[Algorithm]:
     """The algorithm, stopped at the end; its folder in the home directory is removed."""
     logging.getLogger("ray.rllib").setLevel(logging.ERROR)
     algorithm = make_config(settings).build_algo()
@@ -235,10 +228,12 @@ def set_opponent(algorithm: Algorithm, opponent: PolicyAgent) -> None:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    parser = parser_of(Settings, "training.rllib", "Train with RLlib's PPO, here or on a cluster.")
+    parser = parser_of(
+        RllibSettings, "training.rllib", "Train with RLlib's PPO, here or on a cluster."
+    )
     given = vars(parser.parse_args(words))
     try:
-        settings, folder = begun(Settings, given)
+        settings, folder = begun(RllibSettings, given)
         with ray_for(settings):
             train(settings, folder)
     except (ValueError, OSError, WorkerError) as error:  # Ray's ConnectionError is an OSError
