@@ -39,6 +39,7 @@ from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.agents.pool import OpponentPool
 from boardenvs.arena.executor import WorkerError
 from boardenvs.envs.rllib import MaskedVectorEnv
+from training.run import is_due
 from training.single_run import SingleRunSettings, begun, evaluate, option, parser_of
 
 METRICS = ("policy_loss", "vf_loss", "entropy", "vf_explained_var")
@@ -146,8 +147,10 @@ def train(settings: RllibSettings, folder: Path) -> None:
     with built(settings) as algorithm:
         if checkpoint.exists():
             algorithm.restore_from_path(str(checkpoint))
+            saved = steps_of(algorithm)
             rows = json.loads((folder / "metrics.json").read_text())
-            pool.read(steps_of(algorithm))
+            rows = [row for row in rows if row["steps"] <= saved]  # metrics.json may be newer
+            pool.read(saved)
         while (before := steps_of(algorithm)) < settings.steps:
             began = time.perf_counter()
             if settings.opponent == "pool" and len(pool):
@@ -159,9 +162,7 @@ def train(settings: RllibSettings, folder: Path) -> None:
                     "no env runner has played; Ray's logs say why (`ray logs cluster`). --resume "
                     "goes on from the last checkpoint"
                 )
-            if steps >= settings.steps or steps // settings.evaluate_every > (
-                before // settings.evaluate_every
-            ):
+            if steps >= settings.steps or is_due(before, steps, settings.evaluate_every):
                 speed = (steps - before) / (time.perf_counter() - began)
                 row = {"steps": steps, "steps_per_second": speed}
                 row |= {name: float(learnt[name]) for name in METRICS}
