@@ -137,8 +137,11 @@ def test_a_run_with_two_env_runners_learns_is_resumed_and_writes_what_can_be_pla
     assert "runs/rllib has a run: add --resume" in capsys.readouterr().err
     settings = Path("runs/rllib/settings.json")
     settings.write_text(settings.read_text().replace('"steps": 30000', '"steps": 60000'))
+    metrics = Path("runs/rllib/metrics.json")
+    (row,) = json.loads(metrics.read_text())
+    metrics.write_text(json.dumps([row, row | {"steps": 60_000}]))  # killed before the checkpoint
     main(["--resume"])
-    rows = json.loads(Path("runs/rllib/metrics.json").read_text())
+    rows = json.loads(metrics.read_text())
     assert [row["steps"] // 10_000 for row in rows] == [3, 6]
     assert rows[-1]["score_random"] > 0.7
     assert len(list(Path("runs/rllib/pool").iterdir())) == 2

@@ -148,7 +148,8 @@ def _scores(config: RunSettings, found: FinalEvaluation) -> ReportTable:
             "won / drawn / lost": f"{s.wins} / {s.draws} / {s.losses}",
         }
         for name in config.report.opponents
-        for kind, s in ((kind, found.scores[kind][name]) for kind in (RAW, SHIELDED))
+        for kind in (RAW, SHIELDED)
+        for s in [found.scores[kind][name]]
     ]
     return ReportTable(
         rows,

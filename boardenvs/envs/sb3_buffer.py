@@ -1,10 +1,10 @@
 """The rollout buffer with which sb3-contrib's MaskablePPO learns from a `BoardVecEnv`.
 
-    env = BoardVecEnv(game, num_envs=512)
-    model = MaskablePPO(
-        "MlpPolicy", env, gamma=1.0,
-        rollout_buffer_class=TurnRolloutBuffer, rollout_buffer_kwargs={"env": env},
-    )
+env = BoardVecEnv(game, num_envs=512)
+model = MaskablePPO(
+    "MlpPolicy", env, gamma=1.0,
+    rollout_buffer_class=TurnRolloutBuffer, rollout_buffer_kwargs={"env": env},
+)
 """
 
 from __future__ import annotations

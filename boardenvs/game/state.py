@@ -143,6 +143,8 @@ def concat(states: Sequence[State]) -> State:
     return State.of_arrays(map(np.concatenate, columns))
 
 
-def for_movers(movers: IntArray, after: State, values: Array) -> Array:
-    """Values (B,) for the sides to move after a ply, as values for the sides that moved, (B,)."""
+def for_movers(movers: IntArray | int, after: State, values: Array) -> Array:
+    """Values (B,) for the sides to move, as values for the roles `movers`, (B,) or one: those that
+    moved before, for example.
+    """
     return np.where(after.to_move == movers, values, 0 - values)

@@ -55,7 +55,7 @@ class ReplayBuffer:
         games: IntArray,
     ) -> None:
         """Add positions of the games with these numbers, and what the search found."""
-        slots = (self.added + np.arange(len(games))) % self.size
+        slots: IntArray = (self.added + np.arange(len(games))) % self.size
         self.added += len(games)
         put(self._state, slots, state)
         self._policy[slots] = policy
@@ -63,7 +63,11 @@ class ReplayBuffer:
         self._value[slots] = values
         self._game_number[slots] = games
         self._ready[slots] = False
-        for slot, game in zip(slots.tolist(), games.tolist(), strict=True):
+        self._wait(slots)
+
+    def _wait(self, slots: IntArray) -> None:
+        """Keep which slots are those of each unfinished game."""
+        for slot, game in zip(slots.tolist(), self._game_number[slots].tolist(), strict=True):
             self._going_on.setdefault(game, []).append(slot)
 
     def finish(self, game: int, result: float) -> None:
@@ -111,8 +115,7 @@ class ReplayBuffer:
         for x, y in zip(mine, (*snapshot["state"], *snapshot["arrays"]), strict=True):
             x[:filled] = y
         self._going_on = {}
-        for slot in np.flatnonzero(~self._ready[:filled]).tolist():
-            self._going_on.setdefault(int(self._game_number[slot]), []).append(slot)
+        self._wait(np.flatnonzero(~self._ready[:filled]))
 
     def _arrays(self) -> list[Array]:
         return [self._policy, self._has_policy, self._value, self._game_number, self._ready]

@@ -8,7 +8,7 @@ import numpy as np
 
 from boardenvs.envs.batch import Batch
 from boardenvs.game.contract import Game
-from boardenvs.game.state import FloatArray, IntArray, State, take
+from boardenvs.game.state import FloatArray, IntArray, State, for_movers, take
 from boardenvs.search import Evaluator
 from boardenvs.search.gumbel import gumbel_search
 from training.gumbel.gumbel_settings import GumbelConfig
@@ -46,7 +46,7 @@ class SelfPlay:
         for _ in range(plies):
             state = self.boards.state
             result = self.boards.step(self._search(state, evaluator, replay))
-            to_first = np.where(state.to_move == 0, result.rewards, -result.rewards)
+            to_first = for_movers(0, state, result.rewards)
             over = result.ended
             for game, outcome in zip(self._games[over], to_first[over], strict=True):
                 replay.finish(int(game), float(outcome))

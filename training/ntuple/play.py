@@ -16,7 +16,7 @@ import numpy as np
 from boardenvs.arena.executor import WorkerError
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
-from boardenvs.game.state import Int8Array, IntArray, State, WordArray, take, where
+from boardenvs.game.state import Int8Array, IntArray, State, WordArray, for_movers, take, where
 from boardenvs.search import AlphaBeta, Evaluation, Limits, alphabeta_for
 from boardenvs.search.compiled.nodes import DECIDED
 from boardenvs.search.compiled.nodes import WIN as SEARCHED_WIN
@@ -84,7 +84,8 @@ def play(
         by_heuristic = heuristic_role[rows] == state.to_move
         seen = moved_on(game, state, settings.random_move_share, rng)
         if settings.targets is None:
-            target = _to_first(seen)  # times the result of the game
+            # For the first role; times the result of the game.
+            target = for_movers(0, seen, np.ones(len(rows), np.float32))
         else:
             target = of_search(engine, seen, settings.targets, rng)
         words = np.stack(seen.words[: game.known_words], axis=1)
@@ -100,7 +101,7 @@ def play(
         state = game.step(state, actions)
         over = game.is_over(state)
         ended = take(state, over)
-        ends[rows[over]] = of_ended(game, ended) * _to_first(ended)
+        ends[rows[over]] = for_movers(0, ended, of_ended(game, ended))
         state, rows = take(state, ~over), rows[~over]
     found = Positions.joined(parts)
     if settings.targets is None:
@@ -127,11 +128,6 @@ class GamesToPlay:
 
     def lost(self, side: int) -> Positions:
         raise WorkerError("games cannot be played: their processes die")
-
-
-def _to_first(state: State) -> Float32Array:
-    """Return 1 if the first role is to move, else -1, (B,)."""
-    return np.where(state.to_move == 0, np.float32(1), np.float32(-1))
 
 
 def of_ended(game: Game, ended: State) -> Float32Array:

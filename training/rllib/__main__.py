@@ -122,11 +122,10 @@ def policy_of(algorithm: Algorithm, notes: dict[str, Any] | None = None) -> Poli
     weights = algorithm.learner_group.get_weights()[DEFAULT_MODULE_ID]
 
     def layers(prefix: str) -> list[Any]:
-        names = [name.removesuffix(".weight") for name in weights if name.endswith(".weight")]
         return [
-            (weights[f"{name}.weight"].T.copy(), weights[f"{name}.bias"])
-            for name in names
-            if name.startswith(prefix)
+            (array.T.copy(), weights[name.removesuffix("weight") + "bias"])
+            for name, array in weights.items()
+            if name.startswith(prefix) and name.endswith(".weight")
         ]
 
     (policy_head,), (value_head,) = layers("pi."), layers("vf.")
