@@ -256,10 +256,11 @@ def new_network(env: JaxEnv, hidden: Sequence[int], key: jax.Array) -> JaxNetwor
 def train(trainer: Trainer, folder: Path) -> None:
     """Train to the end, from the folder's checkpoint if there is one; print each evaluation."""
     settings, game, state = trainer.settings, trainer.env.game, trainer.begin()
+    checkpoint = folder / "checkpoint.npz"
     block = settings.updates * settings.update
     rows: list[dict[str, float]] = []
-    if (folder / "checkpoint.npz").exists():
-        state, rows = read_checkpoint(folder / "checkpoint.npz", state)
+    if checkpoint.exists():
+        state, rows = read_checkpoint(checkpoint, state)
     while len(rows) < settings.evaluations:
         began = time.perf_counter()
         state, metrics = trainer.block(state)
@@ -270,7 +271,7 @@ def train(trainer: Trainer, folder: Path) -> None:
         policy = Policy(game, hidden, policy_head, value_head, notes)
         row = {"steps": steps, "steps_per_second": block / seconds, **found}
         rows = evaluate(policy, settings, folder, rows, row)
-        write_checkpoint(folder / "checkpoint.npz", state, rows)
+        write_checkpoint(checkpoint, state, rows)
 
 
 def write_checkpoint(path: Path, state: TrainState, rows: list[Any]) -> None:

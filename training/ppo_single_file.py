@@ -97,9 +97,8 @@ class Network(nn.Module):
 
     def to_policy(self, game: boardenvs.Game, notes: dict[str, Any]) -> Policy:
         """A copy that plays without torch; its weights are (inputs, outputs)."""
-        linears = [m for m in self.modules() if isinstance(m, nn.Linear)]
-        parts = [[x.detach().cpu().numpy().T.copy() for x in (m.weight, m.bias)] for m in linears]
-        *hidden, policy, value = [(weights, biases) for weights, biases in parts]
+        parameters = (x.detach().cpu().numpy().T.copy() for x in self.parameters())
+        *hidden, policy, value = zip(parameters, parameters, strict=True)  # weights and biases
         return Policy(game, tuple(hidden), policy, value, notes)
 
 
@@ -211,8 +210,9 @@ def main(args: argparse.Namespace) -> None:
     optimizer = torch.optim.Adam(net.parameters(), eps=1e-5)
     pool: list[Network] = []
     past = NetworkPlayer(net, args.device, sample=True)
-    counts = round((1 - args.pool_share) * args.num_envs), round(args.pool_share * args.num_envs)
-    groups = [BoardGroup(n, who) for n, who in zip(counts, (None, past), strict=True) if n]
+    against_past = round(args.pool_share * args.num_envs)
+    counts = (None, args.num_envs - against_past), (past, against_past)
+    groups = [BoardGroup(count, opponent) for opponent, count in counts if count]
     openings = tuple(args.opening_plies)
     boards = Batch(game, groups, opening_plies=openings, symmetries=True, seed=args.seed)
     steps, seconds, size = 0, 0.0, args.num_envs * args.num_steps

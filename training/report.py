@@ -72,11 +72,12 @@ def write_report(run: Run, console: Console) -> None:
     console.print(_scores(config, found))
     policy, game = f"policy:{folder / 'policy.npz'}", games.spec_of(run.game)
     command = ["python", "-m", "boardenvs", "play", game, "--against", policy]
-    for line in (
-        f"The report, with the learning curve and games to step through: {folder / 'report.html'}",
+    console.print(
+        f"The report, with the learning curve and games to step through: {folder / 'report.html'}\n"
         f"To play against the policy: {shlex.join(command)}",
-    ):
-        console.print(line, soft_wrap=True, highlight=False)
+        soft_wrap=True,
+        highlight=False,
+    )
 
 
 def evaluate_finally(config: RunSettings, file: Path, console: Console) -> FinalEvaluation:

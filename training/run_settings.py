@@ -170,17 +170,18 @@ class RunSettings(GameSettings):
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
-        self.check_opponents("self_play.openings", self.self_play.openings)
-        self.check_opponents("self_play.opponents", self.self_play.opponents)
+        own = self.self_play
+        self.check_opponents("self_play.openings", own.openings)
+        self.check_opponents("self_play.opponents", own.opponents)
         self.check_opponents("evaluation.opponents", self.evaluation.opponents)
         self.check_opponents("report.opponents", self.report.opponents)
-        for spec in self.self_play.opponents:
+        for spec in own.opponents:
             if spec in self.report.opponents:
                 raise ValueError(
                     f"report.opponents has {spec!r}, which self_play.opponents has too: report "
                     "on opponents that the policy was not trained against"
                 )
-        self.self_play.groups()
+        own.groups()
         return self
 
     def start_policy(self, hidden: tuple[int, ...]) -> Policy | None:

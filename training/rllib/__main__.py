@@ -179,9 +179,11 @@ def ray_for(settings: RllibSettings) -> Iterator[None]:
     """
     address = os.environ.get("RAY_ADDRESS", "local")
     cpus = settings.runners * settings.cpus_per_runner + settings.learners
-    options: dict[str, Any]
     if address == "local":
-        options = {"num_cpus": max(os.cpu_count() or 1, int(cpus)), "include_dashboard": False}
+        options: dict[str, Any] = {
+            "num_cpus": max(os.cpu_count() or 1, int(cpus)),
+            "include_dashboard": False,
+        }
         if sys.platform == "linux":  # Ray replaces 127.0.0.1 by an address that others reach
             options["_node_ip_address"] = "127.0.0.2"
     else:
