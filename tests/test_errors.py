@@ -110,14 +110,11 @@ def actions() -> Rows:
         for action in (-1, game.num_actions, 10**9):
             said = f"action {action} is out of range: actions are 0 to {game.num_actions - 1}"
             yield partial(game.action_name, action), said
-            yield partial(game.action_gdl, action, game.start()), said
     for text in ("", "d", "d9", "i3", "D3", "d33", "noop", "PASS", "3d"):
         yield partial(OTHELLO.parse_action, text), f"'{text}' is not a square"
     for game in (WOLF, LINES):
         for text in ("", "b1", "b1-", "-b1", "b1-b1", "b1-c3", "b1-b9", "b1-x", "b1-b2-b3", "noop"):
             yield partial(game.parse_action, text), f"'{text}' is not a move like"
-        for text in ("", "b 1", "b 1 b", "b 1 b 9", "c1 c1 c2 c4", "1 1 2 2", "pass"):
-            yield partial(game.parse_gdl, text), f"'{text}' is not a move like"
 
 
 def environments() -> Rows:

@@ -25,6 +25,7 @@ from hypothesis.stateful import (
 )
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
 from reference import REFERENCE, ClassicLinesOfAction
+from rule_sheets import read_move
 from test_reference import words
 from variants import make, public_module
 
@@ -266,7 +267,7 @@ def machine(name: str) -> type[RuleBasedStateMachine]:
             return terminated, cap is not None and self.board.ply >= cap and not terminated
 
         def legal(self) -> dict[int, Any]:
-            return {game.parse_gdl(rules.spell(m)): m for m in rules.legal(self.board)}
+            return {read_move(game, rules.spell(m)): m for m in rules.legal(self.board)}
 
         @precondition(lambda self: not (any(self.over()) or self.offended))
         @rule(picks=st.lists(st.integers(0, 1000), min_size=1, max_size=25))

@@ -8,6 +8,7 @@ import dataclasses
 
 import pytest
 from reference import REFERENCE
+from rule_sheets import read_move
 from variants import load_playouts, of_built_in
 
 from boardenvs.board.bitboard import squares_of
@@ -50,7 +51,7 @@ def test_recorded_games(name, game):
     seen = {goals(game, played) for played in games} - {None}
     assert seen == ENDINGS.get(name, seen)
     texts = {text for played in games for ply in played["plies"] for text in ply["legal"]}
-    parsed = {text: game.parse_gdl(text) for text in texts}
+    parsed = {text: read_move(game, text) for text in texts}
     records = [make_record(game, [parsed[p["move"]] for p in g["plies"]]) for g in games]
     for played, record, verdict in zip(games, records, check(records), strict=True):
         *positions, last = replay(record)

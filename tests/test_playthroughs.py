@@ -6,6 +6,7 @@
 from collections.abc import Iterator
 
 import pytest
+from rule_sheets import read_move, write_move
 from variants import BUILT_IN, HERE, make, random_line
 
 from boardenvs.board.symmetry import ALL_EIGHT
@@ -45,10 +46,11 @@ def shown(
         )  # fmt: skip
     yield "; ".join(f"{a} {game.action_name(a, position)}" for a in legal)
     for a in legal:
-        name, as_gdl = game.action_name(a, position), game.action_gdl(a, position)
-        assert [game.parse_action(name), game.parse_gdl(as_gdl)] == [a, a]
+        name = game.action_name(a, position)
+        sheet = write_move(game, name)
+        assert [game.parse_action(name), read_move(game, sheet)] == [a, a]
     if legal:
-        yield f"{as_gdl} on {game.action_squares(legal[-1], position)}"
+        yield f"{sheet} on {game.action_squares(legal[-1], position)}"
     yield "planes " + " ".join(f"{word:x}" for word in position.planes())
     yield f"margin {game.score_margin(state)[0]}, result {position.result()}"
     yield f"value {game.values(state)[0]}, features {game.feature_numbers(state)[0].tolist()}"

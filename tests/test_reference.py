@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import CELLS, HOLES, REFERENCE, Board
+from rule_sheets import read_move
 from variants import BUILT_IN
 
 from boardenvs.game.perft import successors
@@ -25,7 +26,7 @@ def check_position(game, rules, position, board):
     """The same squares, legal actions, end and goals; returns the moves by action."""
     assert (position.pieces(0), position.pieces(1)) == words(board)
     assert (position.to_move, position.ply) == (board.to_move, board.ply)
-    moves = {game.parse_gdl(rules.spell(move)): move for move in rules.legal(board)}
+    moves = {read_move(game, rules.spell(move)): move for move in rules.legal(board)}
     assert position.legal_actions() == sorted(moves)
     assert position.terminated == rules.over(board)
     assert position.result() == rules.goals(board)

@@ -178,13 +178,9 @@ def _check_successors(game: Game, position: Position) -> None:
 
 def _check_texts(game: Game, position: Position) -> None:
     """Names of actions, and the position's text, are read back."""
-    for write, parse in (
-        (game.action_name, game.parse_action),
-        (game.action_gdl, game.parse_gdl),
-    ):
-        for action in position.legal_actions():
-            name = write(action, position)
-            _compare(f"action {action}, written {name!r},", parse(name), action)
+    for action in position.legal_actions():
+        name = game.action_name(action, position)
+        _compare(f"action {action}, written {name!r},", game.parse_action(name), action)
     read = fen.parse_position(game, position.fen())
     _compare("the text", read, _without_history(position))
 

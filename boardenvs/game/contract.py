@@ -18,7 +18,7 @@ from boardenvs.board.bitboard import square_name, squares_of
 from boardenvs.board.symmetry import Symmetry
 from boardenvs.game.errors import PositionError
 from boardenvs.game.kernels import Kernels
-from boardenvs.game.notation import NOOP, PASS, Notation
+from boardenvs.game.notation import PASS, Notation
 from boardenvs.game.position import Position
 from boardenvs.game.rules import DRAW, Rules, turned
 from boardenvs.game.state import (
@@ -378,16 +378,12 @@ class Game(Rules):
 
     def parse_action(self, text: str) -> int:
         """The inverse of `action_name`; ValueError for anything else."""
-        return self._parsed(self.notation.parse, text, PASS)
-
-    def action_gdl(self, action: int, position: Position | None = None) -> str:
-        """An action as the rule sheets write it, without parentheses: "4 3", "b 1 b 3", "noop"."""
-        write = self.notation.write_gdl
-        return NOOP if self._is_noop(action) else write(self, action, position)
-
-    def parse_gdl(self, text: str) -> int:
-        """The inverse of `action_gdl`; ValueError for anything else."""
-        return self._parsed(self.notation.parse_gdl, text, NOOP)
+        try:
+            return self.notation.parse(self, text)
+        except ValueError:
+            if text == PASS:
+                return self.noop
+            raise
 
     def action_squares(self, action: int, position: Position | None = None) -> tuple[int, ...]:
         """The squares that an action concerns: source and target, or target; none of a noop.
@@ -406,14 +402,6 @@ class Game(Rules):
         if 0 <= action <= self.noop:
             return action == self.noop
         raise ValueError(f"action {action} is out of range: actions are 0 to {self.noop}")
-
-    def _parsed(self, parse: Callable[[Game, str], int], text: str, noop: str) -> int:
-        try:
-            return parse(self, text)
-        except ValueError:
-            if text == noop:
-                return self.noop
-            raise
 
 
 def _check_words(game: Game, words: Any) -> None:

@@ -1,5 +1,4 @@
-"""The actions of a game and how they are written: by players ("d3", "b1-b3", "pass") and by the
-rule sheets of the General Game Playing repository, in its Game Description Language (GDL).
+"""The actions of a game and how players write them: "d3", "b1-b3", "pass".
 
 The `notation` of a game is one of these: `Placing` (an action puts a piece on a square), `Dropping`
 (it names a file), `Moving` (it moves a piece from a square in a direction), `Pairs` (it names two
@@ -9,14 +8,11 @@ subclass of `Notation`.
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
-from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from boardenvs.board.bitboard import (
     DIRECTIONS,
@@ -34,7 +30,7 @@ if TYPE_CHECKING:
     from boardenvs.game.contract import Game
     from boardenvs.game.position import Position
 
-PASS, NOOP = "pass", "noop"  # the last action, as players and as the rule sheets write it
+PASS = "pass"  # the last action
 
 
 class Notation(ABC):
@@ -60,14 +56,6 @@ class Notation(ABC):
     @abstractmethod
     def parse(self, game: Game, text: str) -> int:
         """See `Game.parse_action`."""
-
-    def write_gdl(self, game: Game, action: int, position: Position | None) -> str:
-        """See `Game.action_gdl`; by default as players write it."""
-        return self.write(game, action, position)
-
-    def parse_gdl(self, game: Game, text: str) -> int:
-        """See `Game.parse_gdl`."""
-        return self.parse(game, text)
 
     @abstractmethod
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
@@ -107,15 +95,6 @@ class Placing(Notation):
 
     def parse(self, game: Game, text: str) -> int:
         return parse_square(text, game.board)
-
-    def write_gdl(self, game: Game, action: int, position: Position | None) -> str:
-        return "{} {}".format(*xy(action, game.board))
-
-    def parse_gdl(self, game: Game, text: str) -> int:
-        match = re.fullmatch(r"(\d\d?) (\d\d?)", text)
-        if match is None:
-            raise ValueError(f'{quote(text)} is not a move: moves are written "4 3" or "noop"')
-        return square_of(int(match[1]), int(match[2]), game.board)
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
         return (action,)
@@ -246,14 +225,17 @@ class Parts(Notation):
         return part.write(game, inner, position)
 
     def parse(self, game: Game, text: str) -> int:
-        return self._parse(game, lambda part: (part.parse, part.write), text)
-
-    def write_gdl(self, game: Game, action: int, position: Position | None) -> str:
-        part, inner = self._part_of(game, action)
-        return part.write_gdl(game, inner, position)
-
-    def parse_gdl(self, game: Game, text: str) -> int:
-        return self._parse(game, lambda part: (part.parse_gdl, part.write_gdl), text)
+        first, problem = 0, ValueError(f"{quote(text)} is not a move")
+        for part in self.parts:
+            try:
+                action = part.parse(game, text)
+            except ValueError as error:
+                problem = error
+            else:
+                if part.write(game, action, None) == text:
+                    return first + action
+            first += sum(part.sizes(game))
+        raise problem
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
         part, inner = self._part_of(game, action)
@@ -276,20 +258,6 @@ class Parts(Notation):
             action -= size
         return last, action
 
-    def _parse(self, game: Game, of: Callable[[Notation], tuple[Any, Any]], text: str) -> int:
-        first, problem = 0, ValueError(f"{quote(text)} is not a move")
-        for part in self.parts:
-            parse, write = of(part)
-            try:
-                action: int = parse(game, text)
-            except ValueError as error:
-                problem = error
-            else:
-                if write(game, action, None) == text:
-                    return first + action
-            first += sum(part.sizes(game))
-        raise problem
-
 
 @dataclass(frozen=True)
 class Moving(Notation):
@@ -297,12 +265,10 @@ class Moving(Notation):
     `directions[d]`.
 
     distance: how many squares every piece goes; None where that takes a position to know.
-    gdl_cell: how the rule sheet writes a cell: a format of x, y (1 to 8) and file (a to h).
     """
 
     directions: tuple[Direction, ...] = DIRECTIONS
     distance: int | None = None
-    gdl_cell: str = "{x} {y}"
 
     @property
     def planes(self) -> int:  # type: ignore[override]
@@ -321,20 +287,26 @@ class Moving(Notation):
         )
 
     def write(self, game: Game, action: int, position: Position | None) -> str:
-        return self._write(game, action, position, square_name, "-")
+        squares = self.squares(game, action, position)
+        names = [square_name(square, game.board) for square in squares]
+        if len(names) == 1:
+            names.append(self.directions[action // game.board.size].name)
+        return "-".join(names)
 
     def parse(self, game: Game, text: str) -> int:
-        return self._parse(game.board, text, text.split("-"), parse_square, '"b1-b3"')
-
-    def write_gdl(self, game: Game, action: int, position: Position | None) -> str:
-        return self._write(game, action, position, self._write_cell, " ")
-
-    def parse_gdl(self, game: Game, text: str) -> int:
-        fields, board = text.split(" "), game.board
-        half = len(self._write_cell(0, board).split(" "))
-        ends = [" ".join(fields[:half]), " ".join(fields[half:])]
-        example = f'"{self._write_cell(1, board)} {self._write_cell(2 * board.columns + 1, board)}"'
-        return self._parse(board, text, ends, self._parse_cell, example)
+        board, names = game.board, [d.name for d in self.directions]
+        try:
+            start, separator, name = text.partition("-")
+            if not separator:
+                raise ValueError("a source and a target are needed")
+            source = parse_square(start, board)
+            if name not in names:
+                name = _direction(source, parse_square(name, board), board).name
+            if name not in names:
+                raise ValueError(f"no piece goes {name}: directions are {', '.join(names)}")
+            return board.size * names.index(name) + source
+        except ValueError as error:
+            raise ValueError(f'{quote(text)} is not a move like "b1-b3": {error}') from None
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
         plane, source = divmod(action, game.board.size)
@@ -363,54 +335,6 @@ class Moving(Notation):
             images += found
         return images
 
-    def _write(
-        self,
-        game: Game,
-        action: int,
-        position: Position | None,
-        write: Callable[[int, Board], str],
-        separator: str,
-    ) -> str:
-        """The action with cells written this way and this separator."""
-        names = [write(square, game.board) for square in self.squares(game, action, position)]
-        if len(names) == 1:
-            names.append(self.directions[action // game.board.size].name)
-        return separator.join(names)
-
-    def _write_cell(self, square: int, board: Board) -> str:
-        x, y = xy(square, board)
-        return self.gdl_cell.format(x=x, y=y, file=ascii_lowercase[x - 1])
-
-    def _parse_cell(self, text: str, board: Board) -> int:
-        for square in range(board.size):
-            if self._write_cell(square, board) == text:
-                return square
-        raise ValueError(
-            f"{quote(text)} is not a cell: cells are written like {self._write_cell(0, board)!r}"
-        )
-
-    def _parse(
-        self,
-        board: Board,
-        text: str,
-        ends: list[str],
-        parse: Callable[[str, Board], int],
-        example: str,
-    ) -> int:
-        names = [d.name for d in self.directions]
-        try:
-            if len(ends) != 2:
-                raise ValueError("a source and a target are needed")
-            source = parse(ends[0], board)
-            name = ends[1]
-            if name not in names:
-                name = _direction(source, parse(ends[1], board), board).name
-            if name not in names:
-                raise ValueError(f"no piece goes {name}: directions are {', '.join(names)}")
-            return board.size * names.index(name) + source
-        except ValueError as error:
-            raise ValueError(f"{quote(text)} is not a move like {example}: {error}") from None
-
 
 def _compass(direction: Direction) -> str:
     """The direction's name in full, such as "north-east"."""
@@ -423,22 +347,6 @@ def _numbered(board: Board) -> str:
     shown = (0, board.columns - 1, board.size - 1)
     names = [f"{square} is {square_name(square, board)}" for square in shown]
     return f"`s = {board.columns}*(y-1) + (x-1)`: {', '.join(names)}"
-
-
-def xy(square: int, board: Board) -> tuple[int, int]:
-    """The cell (x, y), both from 1."""
-    y, x = divmod(square, board.columns)
-    return x + 1, y + 1
-
-
-def square_of(x: int, y: int, board: Board) -> int:
-    """The square of the cell (x, y); ValueError if it is not on the board."""
-    if not (1 <= x <= board.columns and 1 <= y <= board.rows):
-        raise ValueError(
-            f"cell ({x}, {y}) is not on the board: x goes from 1 to {board.columns}, y from 1 to "
-            f"{board.rows}"
-        )
-    return board.columns * (y - 1) + x - 1
 
 
 @cache

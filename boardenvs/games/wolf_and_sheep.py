@@ -80,7 +80,7 @@ class WolfAndSheep(Game):
 
     roles: ClassVar = ("wolf", "sheep")
     variants: ClassVar = tuple(STEPS)
-    notation: ClassVar = Moving(distance=1, gdl_cell="c{x} c{y}")
+    notation: ClassVar = Moving(distance=1)
     opening_plies: ClassVar = (0, 6)
     look: ClassVar = LOOK_WOLF_AND_SHEEP
 

@@ -88,8 +88,6 @@ class Moves(Notation):
             raise ValueError(f"{text!r} is not a move like 'e2e4' or 'e7e8n'")
         return _NUMBERS[text]
 
-    write_gdl, parse_gdl = write, parse
-
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
         if action == game.noop:
             return ()
