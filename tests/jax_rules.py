@@ -24,28 +24,19 @@ from boardenvs.game.contract import Game  # noqa: E402 - after what it needs
 from boardenvs.game.jax_rules import JaxRules, positions_of  # noqa: E402
 from boardenvs.game.state import State, put, take  # noqa: E402
 from boardenvs.kernel import ALL, trace  # noqa: E402
-from boardenvs.kernel.jax_words import Pair, Word64, words_in_use  # noqa: E402
 from boardenvs.kernel.jax_writer import compile_jax  # noqa: E402
 
-PAIRS, UINT64 = "pairs", "uint64"
-KINDS = {PAIRS: Pair, UINT64: Word64}
 # For `jax.jit`: compiled as for users, whatever the flags above say.
 OPTIMISED = {"xla_backend_optimization_level": 3, "xla_llvm_disable_expensive_passes": False}
 
 
-def with_words(kind: str):
-    """The context in which words are of this kind."""
-    return jax.enable_x64(kind == UINT64)
-
-
-def compare(game: Game, plies: int, boards: int, kind: str, optimised: bool) -> int:
+def compare(game: Game, plies: int, boards: int, x64: bool, optimised: bool) -> int:
     """Random play in JAX and in NumPy, ply by ply; how many games ended.
 
     Choice, board, legal actions, observation, result and end must be the same.
     """
-    with with_words(kind):
+    with jax.enable_x64(x64):
         rules = JaxRules(game)
-        assert rules.words is KINDS[kind]
 
         def step(board, bits):
             action = rules.sample_by(board, bits)
@@ -81,33 +72,30 @@ def assert_same_state(first: State, second: State) -> None:
         np.testing.assert_array_equal(a, b)
 
 
-def check_operations(kind: str) -> None:
+def check_operations(x64: bool) -> None:
     """Each row of the table of operations in all its uses, on numbers of all sizes."""
     rng = np.random.default_rng(0)
     words = random_words(600, 1).reshape(3, 200)
     words[rng.random(words.shape) < 0.2] &= np.uint64(127)
     words[rng.random(words.shape) < 0.1] |= np.uint64(ALL - 127)
-    found = compiled(all_rows, kind, *words)
+    found = compiled(all_rows, x64, *words)
     assert found.tolist() == [expected(*row) for row in words.T.tolist()]
 
 
-def check_functions(kind: str) -> None:
+def check_functions(x64: bool) -> None:
     """Tables, rare parts, fills and the rest, as one function."""
     words, others = random_words(200, 3), random_words(200, 4)
-    found = compiled(everything, kind, words, others)
+    found = compiled(everything, x64, words, others)
     np.testing.assert_array_equal(found, on_ints(words, others))
 
 
-def compiled(function, kind, *words):
+def compiled(function, x64, *words):
     """The outputs of a function on words, (rows, outputs) uint64."""
-    with with_words(kind):
-        assert words_in_use() is KINDS[kind]
-        run = compile_jax(trace(function, len(words), "batch"), function.__name__, words_in_use())
+    with jax.enable_x64(x64):
+        run = compile_jax(trace(function, len(words), "batch"), function.__name__)
         rules = JaxRules(games.make("reversi"))  # only for how words are stored
         outputs = jax.jit(jax.vmap(run))(*map(rules.stored, words))
     halves = [np.array(x).astype(np.uint64) for x in jax.tree.leaves(outputs)]
-    if kind == UINT64:
-        return np.stack(halves, axis=1)
     return np.stack(halves[::2], axis=1) | np.stack(halves[1::2], axis=1) << np.uint64(32)
 
 

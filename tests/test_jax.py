@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from jax_rules import UINT64, compiled_batch, jax, keys, with_words
+from jax_rules import compiled_batch, jax, keys
 from test_policy import random_policy
 
 import boardenvs.envs.jax
@@ -186,7 +186,7 @@ def test_states_keep_their_types():
     """A scan may begin with `init`'s state, with 64-bit integers too; numbers of Python are
     actions; no array is broadcast to a higher rank.
     """
-    with with_words(UINT64), jax.numpy_rank_promotion("raise"):
+    with jax.enable_x64(True), jax.numpy_rank_promotion("raise"):
         env = boardenvs.envs.jax.make(SMALL)
         state = env.init(jax.random.key(0))
         step = jax.jit(env.step)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from jax_rules import PAIRS, UINT64, check_functions, check_operations, compare, jax
+from jax_rules import check_functions, check_operations, compare, jax
 from variants import HERE, VARIANTS, make
 
 from boardenvs import games
@@ -23,35 +23,34 @@ def _forget():
     jax.clear_caches()
 
 
-@pytest.mark.parametrize("kind", [PAIRS, UINT64])
-def test_words(kind):
-    check_operations(kind)
-    check_functions(kind)
+@pytest.mark.parametrize("x64", [False, True])
+def test_words(x64):
+    check_operations(x64)
+    check_functions(x64)
 
 
-# All with pairs; with uint64, which does the same by the test above, one of each kind: see below.
-WITH_UINT64 = ["othello_holes", "wolf_and_sheep"]
+X64 = ["wolf_and_sheep"]  # with 64-bit integers too
 MORE_GAMES = ("hex:Hex", "checkers:Checkers")
-GAMES = [*[(name, PAIRS) for name in VARIANTS], *[(name, UINT64) for name in WITH_UINT64]]
+GAMES = [*[(name, False) for name in VARIANTS], *[(name, True) for name in X64]]
 
 
-@pytest.mark.parametrize(("name", "kind"), GAMES)
-def test_every_game_is_that_of_numpy(name, kind):
+@pytest.mark.parametrize(("name", "x64"), GAMES)
+def test_every_game_is_that_of_numpy(name, x64):
     """One of them compiled as for users."""
-    optimised = (name, kind) == ("othello", PAIRS)
-    assert compare(make(name), plies=150, boards=200, kind=kind, optimised=optimised) > 0
+    optimised = name == "othello"
+    assert compare(make(name), plies=150, boards=200, x64=x64, optimised=optimised) > 0
 
 
 @pytest.mark.parametrize(
-    ("game", "kind"),
+    "game",
     [
-        ("lines_of_action:max_steps=31", UINT64),
-        ("three_in_a_row:ThreeInARow", PAIRS),
-        *((f"boardenvs_{game}", PAIRS) for game in MORE_GAMES),
+        "lines_of_action:max_steps=31",
+        "three_in_a_row:ThreeInARow",
+        *(f"boardenvs_{game}" for game in MORE_GAMES),
     ],
 )
-def test_games_with_parameters_and_of_others(game, kind):
-    assert compare(games.make(game), plies=110, boards=40, kind=kind, optimised=False) > 0
+def test_games_with_parameters_and_of_others(game):
+    assert compare(games.make(game), plies=110, boards=40, x64=False, optimised=False) > 0
 
 
 def test_the_benchmark_in_jax(tmp_path):

@@ -20,14 +20,14 @@ from boardenvs.game.contract import Game
 from boardenvs.game.rules import turned
 from boardenvs.game.state import State, WordArray
 from boardenvs.kernel import Kernel
-from boardenvs.kernel.jax_words import Stored, bits_of, halves, low_half, words_in_use
+from boardenvs.kernel.jax_words import Stored, bits_of
 from boardenvs.kernel.jax_writer import compile_jax
 
 
 class JaxPosition(NamedTuple):
     """One position; the fields mean what they mean in `game.state.State`.
 
-    A word is a uint64 array or, without 64-bit integers, a pair of uint32 arrays (low, high).
+    A word is a pair of uint32 arrays (low, high).
     """
 
     words: tuple[Stored, ...]
@@ -38,14 +38,10 @@ class JaxPosition(NamedTuple):
 
 
 class JaxRules:
-    """The rules of a game in JAX; words are uint64 where JAX has it when this is made, else pairs.
-
-    All functions take one board; they may be jitted and vmapped.
-    """
+    """The rules of a game in JAX. All functions take one board; they may be jitted and vmapped."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        self.words = words_in_use()
         kernels = game.kernels
         self._step_words = self._compiled(kernels.step_words, pieces=True)
         self._planes = self._compiled(kernels.planes, pieces=True)
@@ -57,7 +53,7 @@ class JaxRules:
             self.start: JaxPosition = jax.tree.map(lambda x: x[0], starts)
 
     def _compiled(self, kernel: Kernel, pieces: bool = False) -> Callable[..., Any]:
-        return compile_jax(kernel.program(), kernel.name, self.words, pieces)
+        return compile_jax(kernel.program(), kernel.name, pieces)
 
     def boards(self, state: State) -> JaxPosition:
         """A batch of positions in JAX: every array has B rows."""
@@ -71,7 +67,8 @@ class JaxRules:
 
     def stored(self, numbers: WordArray) -> Stored:
         """Words of NumPy, (B,) uint64, in JAX."""
-        return self.words.join(*map(jnp.asarray, halves([numbers])))
+        low, high = numbers, numbers >> np.uint64(32)
+        return jnp.asarray(low.astype(np.uint32)), jnp.asarray(high.astype(np.uint32))
 
     def step_words(self, board: JaxPosition, action: jax.Array) -> JaxPosition:
         """The board after a legal action, () int; neither legality nor the end is checked."""
@@ -80,9 +77,9 @@ class JaxRules:
         return JaxPosition(
             tuple(after[:size]),
             tuple(after[size:]),
-            low_half(to_move).astype(jnp.int32),
+            to_move[0].astype(jnp.int32),
             board.ply + 1,
-            low_half(over) != 0,
+            over[0] != 0,
         )
 
     def is_truncated(self, board: JaxPosition) -> jax.Array:
@@ -99,7 +96,7 @@ class JaxRules:
     def outcome(self, board: JaxPosition, role: jax.Array) -> jax.Array:
         """The result for this role if the game ended here, () float32: +1, 0 or -1."""
         points = self._points(*board.words, board.to_move)
-        mine, theirs = (low_half(word).astype(jnp.int32) for word in points)
+        mine, theirs = (low.astype(jnp.int32) for low, _ in points)
         sign = jnp.where(board.to_move == role, 1.0, -1.0).astype(jnp.float32)
         return sign * jnp.sign(mine - theirs).astype(jnp.float32)
 
@@ -109,8 +106,8 @@ class JaxRules:
 
     def is_legal(self, board: JaxPosition, action: jax.Array) -> jax.Array:
         """Whether the action is legal, () bool; numbers that are no action are not."""
-        (flag,) = self._is_legal(*board.legal_bits, action)
-        return jnp.asarray(low_half(flag) == 1)
+        ((flag, _),) = self._is_legal(*board.legal_bits, action)
+        return jnp.asarray(flag == 1)
 
     def observe(self, board: JaxPosition) -> jax.Array:
         """The observation of the side to move, (R, F, C) bool, indexed like `Game.observe`."""
@@ -131,12 +128,12 @@ class JaxRules:
     def sample(self, board: JaxPosition, key: jax.Array) -> jax.Array:
         """A uniformly random legal action, () int32; noop where terminated."""
         low, high = jax.random.bits(key, (2,), jnp.uint32)
-        return self.sample_by(board, self.words.join(low, high))
+        return self.sample_by(board, (low, high))
 
     def sample_by(self, board: JaxPosition, random: Stored) -> jax.Array:
         """The choice of `sample` by a random word."""
-        (action,) = self._sample(*board.legal_bits, random)
-        return low_half(action).astype(jnp.int32)
+        ((action, _),) = self._sample(*board.legal_bits, random)
+        return jnp.asarray(action.astype(jnp.int32))
 
 
 def positions_of(boards: JaxPosition) -> State:
@@ -151,7 +148,7 @@ def positions_of(boards: JaxPosition) -> State:
 
 
 def _numbers(word: Stored) -> WordArray:
-    low, high = (np.asarray(half).astype(np.uint64) for half in halves([word]))
+    low, high = (np.asarray(half).astype(np.uint64) for half in word)
     return low | high << np.uint64(32)
 
 

@@ -1,8 +1,8 @@
-"""Words in JAX: uint64 arrays, or pairs of uint32 arrays where JAX has no 64-bit integers.
+"""Words in JAX: pairs of uint32 arrays, on which what `word_functions` writes runs.
 
-JAX has them only where `jax_enable_x64` is set, which changes the types of a whole program. Pairs
-need no flag and give the same bits. What `word_functions` writes runs on either. A half that is
-known is an int, and what is computed with ints costs nothing when the program runs.
+JAX has 64-bit integers only where `jax_enable_x64` is set, which changes the types of a whole
+program. A half that is known is an int, and what is computed with ints costs nothing when the
+program runs.
 """
 
 from __future__ import annotations
@@ -29,55 +29,7 @@ _barrier: Any = lax.optimization_barrier
 
 HALF = 0xFFFFFFFF
 Half: TypeAlias = Any  # a uint32 array, or an int where the bits are known
-# A word that is stored: a uint64 array, or (low, high) uint32 arrays.
-Stored: TypeAlias = Any
-
-
-@dataclass(frozen=True, eq=False)
-class Word64(OperatorWord):
-    """A word as a uint64 array."""
-
-    value: jax.Array
-
-    @staticmethod
-    def load(stored: Stored) -> Word64:
-        """A word of what is stored, or of a uint32 or int32 array."""
-        return Word64(stored.astype(jnp.uint64))
-
-    @staticmethod
-    def store(word: Word64 | int) -> Stored:
-        return jnp.asarray(_value(word), jnp.uint64)
-
-    @staticmethod
-    def join(low: jax.Array, high: jax.Array) -> Stored:
-        """A stored word of its low and its high 32 bits, uint32."""
-        return low.astype(jnp.uint64) | (high.astype(jnp.uint64) << np.uint64(32))
-
-    def apply(self, name: str, *operands: Word64 | int) -> Word64:
-        values = [_value(x) for x in operands]
-        match name:
-            case "less":
-                return Word64(operator.lt(*values).astype(jnp.uint64))
-            case "nonzero":
-                return Word64((self.value != 0).astype(jnp.uint64))
-            case "popcount":
-                return Word64(lax.population_count(self.value))
-            case _:  # Python's operators, which arrays have too
-                value: Any = OPERATIONS[name].ints(*values)
-                return Word64(value)
-
-    def lookup(self, table: Table) -> Word64:
-        """The element of a `Table`; the last one for an index beyond it."""
-        index = self.value.astype(jnp.int32)
-        return Word64(jnp.take(jnp.asarray(table.array), index, mode="clip"))
-
-    def choose(self, word: Word64 | int) -> Word64:
-        """The word where this one is not 0, else 0."""
-        return Word64(jnp.where(self.value != 0, _value(word), np.uint64(0)))
-
-
-def _value(word: Word64 | int) -> Any:
-    return np.uint64(word & ALL) if isinstance(word, int) else word.value
+Stored: TypeAlias = tuple[jax.Array, jax.Array]  # a word: its low and high 32 bits, uint32
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,21 +38,6 @@ class Pair(OperatorWord):
 
     low: Half
     high: Half
-
-    @staticmethod
-    def load(stored: Stored) -> Pair:
-        """A word of what is stored, or of a uint32 or int32 array; no number is negative."""
-        return Pair(*stored) if isinstance(stored, tuple) else Pair(stored.astype(jnp.uint32), 0)
-
-    @staticmethod
-    def store(word: Pair | int) -> Stored:
-        word = _pair(word)
-        return _array(word.low), _array(word.high)
-
-    @staticmethod
-    def join(low: jax.Array, high: jax.Array) -> Stored:
-        """A stored word of its low and its high 32 bits, uint32."""
-        return low, high
 
     def apply(self, name: str, *operands: Pair | int) -> Pair:
         return _ON_PAIRS[name](*map(_pair, operands))
@@ -128,6 +65,20 @@ def _pair(value: Pair | int) -> Pair:
     return value if isinstance(value, Pair) else Pair(value & HALF, (value & ALL) >> 32)
 
 
+def load(stored: Stored | jax.Array) -> Pair:
+    """The word of what is stored, or of an array of integers."""
+    if isinstance(stored, tuple):
+        return Pair(*stored)
+    high = (stored >> 32).astype(jnp.uint32) if stored.dtype.itemsize == 8 else 0
+    return Pair(stored.astype(jnp.uint32), high)
+
+
+def store(word: Pair | int) -> Stored:
+    """The word as arrays."""
+    word = _pair(word)
+    return _array(word.low), _array(word.high)
+
+
 def when(condition: Any, function: Callable[..., Any], *args: Any) -> Any:
     """The function's one result where the condition is not 0, else 0. XLA works on all rows alike:
     the function is computed for all.
@@ -138,22 +89,21 @@ def when(condition: Any, function: Callable[..., Any], *args: Any) -> Any:
 
 def repeat(function: Callable[..., Any], words: Sequence[Any], count: int) -> list[Any]:
     """Replace the first `count` words by the function of all, until they no longer change."""
-    kind = words_in_use()
     rest = words[count:]
 
     def stored(values: Sequence[Any]) -> tuple[Stored, ...]:
-        return tuple(map(kind.store, values))
+        return tuple(map(store, values))
 
     def body(carried: Any) -> Any:
         before, _, rounds = carried
-        after = stored(function(*map(kind.load, before), *rest))
+        after = stored(function(*map(load, before), *rest))
         leaves = zip(jax.tree.leaves(after), jax.tree.leaves(before), strict=True)
         changed = jnp.stack([a != b for a, b in leaves]).any()
         return after, changed & (rounds + 1 < ROUNDS), rounds + 1
 
     start = (stored(words[:count]), jnp.array(True), jnp.zeros((), jnp.int32))
     found, *_ = lax.while_loop(lambda carried: carried[1], body, start)
-    return list(map(kind.load, found))
+    return list(map(load, found))
 
 
 def apart(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -178,28 +128,9 @@ def apart(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def words_in_use() -> type[Word64] | type[Pair]:
-    """uint64 where JAX has it (`jax_enable_x64`), else pairs."""
-    return Word64 if jax.dtypes.canonicalize_dtype(np.uint64) == np.uint64 else Pair
-
-
-def halves(words: Sequence[Stored]) -> list[jax.Array]:
-    """The low and the high 32 bits of stored words, low, high, low, ... as uint32."""
-    return [
-        half.astype(jnp.uint32)
-        for word in words
-        for half in (word if isinstance(word, tuple) else (word, word >> np.uint64(32)))
-    ]
-
-
-def low_half(word: Stored) -> jax.Array:
-    """The low 32 bits of a stored word, uint32."""
-    return halves([word])[0]
-
-
 def bits_of(words: Sequence[Stored]) -> jax.Array:
     """The bits of W stored words, lowest first, (64 * W,) bool."""
-    numbers = jnp.stack(halves(words))
+    numbers = jnp.stack([half for word in words for half in word])
     places = jnp.arange(32, dtype=jnp.uint32)[None, :]  # of one rank: JAX may insist
     one = jnp.ones((), jnp.uint32)
     return ((numbers[:, None] >> places) & one).reshape(-1).astype(jnp.bool_)

@@ -32,24 +32,24 @@ def write_jax(program: Program, name: str) -> str:
 
 
 def compile_jax(
-    program: Program, name: str, words: Any, pieces: bool = False
+    program: Program, name: str, pieces: bool = False
 ) -> Callable[..., tuple[Any, ...]]:
     """A function that JAX can trace, of `program.num_inputs` stored words or small numbers; it
-    returns a tuple of stored words. `words` is the kind that `jax_words.words_in_use` returns. With
-    `pieces`, a long program is cut into pieces, each kept `apart` from the users of its results.
+    returns a tuple of stored words. With `pieces`, a long program is cut into pieces, each kept
+    `apart` from the users of its results.
     """
-    from boardenvs.kernel.jax_words import apart, repeat, when  # JAX is optional
+    from boardenvs.kernel.jax_words import apart, load, repeat, store, when  # JAX is optional
 
     if pieces:
         size = PIECE if len(program.steps()) > LONG else LONG
         compiled = [
-            (piece, apart(compile_jax(piece.program, f"{name}_{k}", words)))
+            (piece, apart(compile_jax(piece.program, f"{name}_{k}")))
             for k, piece in enumerate(cut(program, size))
         ]
 
         def in_pieces(*inputs: Any) -> tuple[Any, ...]:
             stored = {
-                i: words.store(words.load(inputs[node.extra]) if node.op == "input" else node.extra)
+                i: store(load(inputs[node.extra]) if node.op == "input" else node.extra)
                 for i, node in enumerate(program.nodes)
                 if node.op in ("input", "const")
             }
@@ -65,7 +65,7 @@ def compile_jax(
     function = names[name]
 
     def run(*inputs: Any) -> tuple[Any, ...]:
-        return tuple(map(words.store, function(*map(words.load, inputs))))
+        return tuple(map(store, function(*map(load, inputs))))
 
     return run
 

@@ -15,7 +15,7 @@ that are not plain functions of words:
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -36,10 +36,7 @@ class Node:
 
 @dataclass(eq=False)
 class Program:
-    """A traced function: nodes in order of evaluation, the first `num_inputs` being the inputs.
-
-    `str(program)` lists it.
-    """
+    """A traced function: nodes in order of evaluation, the first `num_inputs` being the inputs."""
 
     target: Target
     num_inputs: int
@@ -111,49 +108,6 @@ class Program:
         """The nodes to compute, in order: those that live and are neither inputs nor constants."""
         alive = self.live()
         return [i for i, n in enumerate(self.nodes) if alive[i] and n.op not in ("input", "const")]
-
-    def size(self) -> int:
-        """The number of operations, including sub-programs."""
-        nodes = [self.nodes[i] for i in self.steps()]
-        inner: int = sum(n.extra.size() for n in nodes if isinstance(n.extra, Program))
-        return len(nodes) + inner
-
-    def __str__(self) -> str:
-        return "\n".join(self._lines())
-
-    def _lines(self) -> Iterator[str]:
-        for i in self.steps():
-            node = self.nodes[i]
-            args = [self._name(a) for a in node.args]
-            line = f"t{i} = {' '.join([node.op, *args])}"
-            match node.op:
-                case "when":
-                    given = ", ".join(f"i{k} = {arg}" for k, arg in enumerate(args[1:]))
-                    yield f"t{i} = when {args[0]}, with {given}:"
-                    yield from (f"    {inner}" for inner in node.extra._lines())
-                case "repeat":
-                    given = ", ".join(f"i{k} = {arg}" for k, arg in enumerate(args))
-                    yield f"t{i} = repeat, with {given}:"
-                    yield from (f"    {inner}" for inner in node.extra._lines())
-                case "part":
-                    yield f"{line} {node.extra}"
-                case "lookup":
-                    yield f"{line} in a table of {len(node.extra.values)} words"
-                case "fill":
-                    yield f"{line} by {node.extra}"
-                case _:
-                    yield line
-        yield " ".join(["return", *map(self._name, self.outputs)])
-
-    def _name(self, index: int) -> str:
-        node = self.nodes[index]
-        match node.op:
-            case "input":
-                return f"i{node.extra}"
-            case "const":
-                return write_constant(node.extra)
-            case _:
-                return f"t{index}"
 
 
 def _constant(value: int) -> int:

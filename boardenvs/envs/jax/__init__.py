@@ -83,9 +83,6 @@ class JaxEnv:
 
     With an `opponent` that plays in JAX (see `agents.jax_players`), player 0 learns, and a step is
     its ply and the reply; `init` and `step` then need keys. ValueError for other opponents.
-
-    Words are 64-bit integers if JAX has them (`jax_enable_x64`) when this is made, otherwise pairs
-    of 32-bit integers; results are the same.
     """
 
     def __init__(
