@@ -96,16 +96,6 @@ def test_the_command_writes_pages_and_pictures(tmp_path):
 # ---- notebooks ---------------------------------------------------------------------------------
 
 
-def test_notebooks_show_games_and_environments():
-    env = boardenvs.env(LINES)
-    assert env._repr_svg_() is None
-    env.reset()
-    start = env.position
-    assert LINES._repr_svg_() == env._repr_svg_() == start._repr_svg_()
-    env.step(start.legal_actions()[0])
-    assert env._repr_svg_() != start._repr_svg_()
-
-
 def test_notebooks_show_analyses_and_matches_as_tables():
     found = boardenvs.analyse(OTHELLO, "alphabeta:depth=2")
     shown = found._repr_html_()

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import boardenvs
-from boardenvs.envs.page import page_of, title_of
+from boardenvs.envs.page import page_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -142,7 +142,7 @@ def game_page(game_id: str) -> str:
     game = boardenvs.games.make(game_id)
     title, text = page_of(game).split("\n", 1)
     picture = f"files/images/{game_id}.svg"
-    return f"{title}\n\n![{title_of(game)}]({picture}){{ .board }}\n{text}"
+    return f"{title}\n\n![{game.title}]({picture}){{ .board }}\n{text}"
 
 
 def public_page() -> str:

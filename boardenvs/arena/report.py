@@ -246,11 +246,11 @@ def title(table: Crosstable) -> str:
 
 
 def game_title(text: str) -> str:
-    """A game's text for people: "Lines of action", "Wolf and sheep (rules=described)"."""
+    """A game's text for people: "Lines of Action", "Wolf and Sheep (rules=described)"."""
     game, _, parameters = text.partition(":")
     if game not in games.GAMES:  # a game of a module
         return text
-    return game.replace("_", " ").capitalize() + (f" ({parameters})" if parameters else "")
+    return games.make(game).title + (f" ({parameters})" if parameters else "")
 
 
 def rating_text(table: Crosstable, i: int) -> str:

@@ -140,21 +140,6 @@ class BoardEnv:
         self._window.show(picture)
         return None
 
-    def _repr_svg_(self) -> str | None:
-        """In a notebook: the board; None, and so its text, before the first `reset`."""
-        from boardenvs import render
-
-        if "_position" not in self.__dict__:
-            return None
-        return render.to_svg(
-            self.game,
-            self._position,
-            self.last_action,
-            before=self.last_position,
-            legal=True,
-            unit=render.NOTEBOOK_UNIT,
-        )
-
     def close(self) -> None:
         """Close the window, if one is open."""
         if self._window is not None:

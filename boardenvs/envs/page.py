@@ -28,7 +28,7 @@ def page_of(game: Game) -> str:
     ```
     """
     summary, _, rules = inspect.cleandoc(type(game).__doc__ or "").partition("\n\n")
-    head = [f"# {title_of(game)}", game.about.summary or summary, _table(game), _usage(game)]
+    head = [f"# {game.title}", game.about.summary or summary, _table(game), _usage(game)]
     head += [game.about.rules or rules]
     sections = {
         "Observation space": _observations(game),
@@ -44,11 +44,6 @@ def page_of(game: Game) -> str:
     parts = [part for part in head if part]
     parts += [f"## {title}\n\n{text}" for title, text in sections.items() if text]
     return "\n\n".join(parts) + "\n"
-
-
-def title_of(game: Game) -> str:
-    """The game's name as it is written in a title."""
-    return game.about.title or game.id.replace("_", " ").capitalize()
 
 
 def _table(game: Game) -> str:

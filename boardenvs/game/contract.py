@@ -84,13 +84,14 @@ class Game(Rules):
         """How many actions there are in each part of what `moves` returns; see `notation`."""
         return self.notation.sizes(self)
 
+    @property
+    def title(self) -> str:
+        """The game's name as it is written in a title."""
+        return self.about.title or self.id.replace("_", " ").capitalize()
+
     def has_rules_of(self, other: Game) -> bool:
         """Whether the games differ at most in their ids, as Reversi and Othello do."""
         return type(self) is type(other) and replace(self, id=other.id) == other
-
-    def _repr_svg_(self) -> str | None:
-        """In a notebook: the starting position."""
-        return self.start()._repr_svg_()
 
     @cached_property
     def kernels(self) -> Kernels:

@@ -47,13 +47,11 @@ class _Games(Mapping[str, Factory]):
     """The factory of each game, by id; games of other packages are imported on first use."""
 
     def __init__(self) -> None:
-        self._factories: dict[str, Factory | importlib.metadata.EntryPoint] = dict(_BUILT_IN)
-        for point in importlib.metadata.entry_points(group=ENTRY_POINTS):
-            other = self._factories.setdefault(point.name, point)
-            if not isinstance(other, importlib.metadata.EntryPoint):
-                _warn(f"{_declared(point)} has the id of a built-in game: it is left out")
-            elif other.value != point.value:
-                _warn(f"{_declared(point)} is left out: {_declared(other)} has the same id")
+        points = importlib.metadata.entry_points(group=ENTRY_POINTS)
+        self._factories: dict[str, Factory | importlib.metadata.EntryPoint] = {
+            **{point.name: point for point in points},
+            **_BUILT_IN,
+        }
 
     def __getitem__(self, game_id: str) -> Factory:
         found = self._factories[game_id]
@@ -85,15 +83,6 @@ class _Games(Mapping[str, Factory]):
         self._factories[game_id] = factory
 
 
-def _declared(point: importlib.metadata.EntryPoint) -> str:
-    package = f" of the package {point.dist.name}" if point.dist else ""
-    return f"game {point.name!r} ({point.value}{package})"
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, RuntimeWarning, stacklevel=2)
-
-
 GAMES = _Games()
 add = GAMES.add
 
@@ -105,7 +94,7 @@ def importable() -> list[str]:
         try:
             make(game_id)
         except ValueError as error:
-            _warn(f"{error}: it is left out")
+            warnings.warn(f"{error}: it is left out", RuntimeWarning, stacklevel=2)
         else:
             found.append(game_id)
     return found
@@ -245,11 +234,6 @@ def _find(spec: str) -> _Named:
         return _Named(name, factory, values, hidden)
     in_python = _IN_PYTHON.fullmatch(spec)
     if in_python is None:
-        place, comma, given = spec.partition(",")
-        if comma and _IN_PYTHON.fullmatch(place):
-            raise ValueError(
-                f"{cut(spec)!r} has its parameters after a comma: write {cut(f'{place}:{given}')}"
-            )
         raise ValueError(unknown("game", name, GAMES))
     try:
         found = import_object(in_python["target"])

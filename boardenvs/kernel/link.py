@@ -12,6 +12,7 @@ import ast
 import inspect
 import sys
 from collections.abc import Callable, Mapping
+from itertools import chain
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -59,15 +60,18 @@ def link(
     """
     chosen = dict(parts or {})
     modules = _modules(*(sys.modules[part.__module__] for part in chosen.values()), entry)
-    _check_names(modules)
     statements = [(module, _with_parts(_statements(module), chosen)) for module in modules]
-    entries = [
-        function.name
-        for _, body in statements
-        for function in body
-        if isinstance(function, ast.FunctionDef)
-        and "entry" in map(ast.unparse, function.decorator_list)
-    ]
+    functions, names = list[ast.FunctionDef](), list[str]()
+    for statement in chain.from_iterable(body for _, body in statements):
+        if isinstance(statement, ast.FunctionDef):
+            functions.append(statement)
+        elif isinstance(statement, ast.Assign):
+            names += [ast.unparse(target) for target in statement.targets]
+    names += [function.name for function in functions]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:  # the later definition would silently win
+        raise ValueError(f"more than one module defines {', '.join(sorted(twice))}")
+    entries = [f.name for f in functions if "entry" in map(ast.unparse, f.decorator_list)]
     linked = _link_native if get_backend() == "numba" else _link_python
     namespace = linked(statements, rules, constants)
     return SimpleNamespace(**{name: namespace[name] for name in entries})
@@ -199,28 +203,6 @@ def _is_linked(statement: ast.ImportFrom) -> bool:
         return False
     source = sys.modules[str(statement.module)]
     return not all(inspect.isclass(getattr(source, name.name)) for name in statement.names)
-
-
-def _check_names(modules: list[ModuleType]) -> None:
-    """ValueError if a name is defined twice: the later definition would silently win."""
-    owners: dict[str, str] = {}
-    for module in modules:
-        for name in sorted(_defined(module)):
-            if name in owners:
-                raise ValueError(f"{owners[name]} and {module.__name__} both define {name!r}")
-            owners[name] = module.__name__
-
-
-def _defined(module: ModuleType) -> set[str]:
-    """The names of a module's own functions and constants."""
-    names: set[str] = set()
-    for statement in _statements(module):
-        if isinstance(statement, ast.FunctionDef):
-            names.add(statement.name)
-        elif isinstance(statement, ast.Assign):
-            targets = (node for target in statement.targets for node in ast.walk(target))
-            names |= {node.id for node in targets if isinstance(node, ast.Name)}
-    return names
 
 
 def _statements(module: ModuleType) -> list[ast.stmt]:

@@ -29,9 +29,8 @@ def write_prompt(
     position = positions[-1]
     game, legal = position.game, position.legal_actions()
     own, other = game.roles[position.to_move], game.roles[1 - position.to_move]
-    title = game.about.title or game.id.replace("_", " ")
     parts = [
-        f"You play {title}. You are {own}, and {other} is your opponent.",
+        f"You play {game.title}. You are {own}, and {other} is your opponent.",
         f"# Rules\n\n{_rules(game)}",
         f"# The game so far\n\n{_history(positions, actions)}",
         f"# The position\n\n{_draw(position)}\n\nIt is your turn: {own} is to move.",

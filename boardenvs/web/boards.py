@@ -12,7 +12,6 @@ from typing import Any
 from boardenvs import games, records
 from boardenvs.agents.analyse import default_analyst, exact_analyst
 from boardenvs.board.bitboard import EIGHT, Board, drawn, neighbours, squares_of
-from boardenvs.envs.page import title_of
 from boardenvs.game import fen
 from boardenvs.game.contract import Game
 from boardenvs.game.look import Look
@@ -34,7 +33,7 @@ def describe_game(game: Game) -> dict[str, Any]:
     looks = dict.fromkeys(map(game.look.chosen, (False, True)))
     return {
         "text": games.spec_of(game),
-        "name": title_of(game),
+        "name": game.title,
         "roles": game.roles,
         "shape": game.board,  # ranks and files
         "looks": [
