@@ -7,6 +7,7 @@ or "numpy" or "numba" (the code for a batch).
 """
 
 import sys
+from collections.abc import Iterator
 
 from boardenvs import games
 from boardenvs.kernel import Kernel
@@ -14,6 +15,7 @@ from boardenvs.kernel.jax_writer import write_jax
 from boardenvs.kernel.numba_writer import write_batch
 from boardenvs.kernel.numpy_writer import NumpyProgram
 from boardenvs.kernel.python_writer import write_python
+from boardenvs.kernel.trace import Program, write_constant
 
 
 def write_listing(kernel: Kernel, form: str) -> str:
@@ -28,7 +30,39 @@ def write_listing(kernel: Kernel, form: str) -> str:
             return write_batch(program, kernel.name)
         case "jax":
             return write_jax(program, kernel.name)
-    return f"{program}\n"
+    return "\n".join([*operations(program), ""])
+
+
+def operations(program: Program) -> Iterator[str]:
+    """A line for each operation; the programs of `when` and `repeat` are indented."""
+    for i in program.steps():
+        node = program.nodes[i]
+        name, args = node.op, [name_of(program, arg) for arg in node.args]
+        match node.op:
+            case "when" | "repeat":
+                if node.op == "when":
+                    name = f"when {args.pop(0)}"
+                given = ", ".join(f"i{k} = {arg}" for k, arg in enumerate(args))
+                yield f"t{i} = {name}, with {given}:"
+                yield from (f"    {line}" for line in operations(node.extra))
+            case "lookup":
+                yield f"t{i} = lookup {args[0]} in a table of {len(node.extra.values)} words"
+            case _:
+                extra = [] if node.extra is None else [str(node.extra)]
+                yield f"t{i} = {' '.join([name, *args, *extra])}"
+    yield " ".join(["return", *(name_of(program, output) for output in program.outputs)])
+
+
+def name_of(program: Program, index: int) -> str:
+    """A node in a line: an input, a constant or an earlier operation."""
+    node = program.nodes[index]
+    match node.op:
+        case "input":
+            return f"i{node.extra}"
+        case "const":
+            return write_constant(node.extra)
+        case _:
+            return f"t{index}"
 
 
 if __name__ == "__main__":
