@@ -5,9 +5,9 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from command_line import run
 from rich.progress import Progress
 
-from boardenvs.bench import __main__ as bench
 from boardenvs.bench.measure import Workload, measure
 from boardenvs.bench.workloads import ours, peers, searches
 from boardenvs.games import make
@@ -15,14 +15,11 @@ from boardenvs.games import make
 QUIET = Progress(disable=True)
 
 
-def test_tables_results_and_pictures(tmp_path, monkeypatch, capsys, in_python):
-    words = [
-        *("--games", "othello:holes=1", "--sizes", 1, "--sizes", 8),
-        *("--rounds", 2, "--seconds", 0.01, "--no-peers", "--out", tmp_path),
-    ]
-    monkeypatch.setattr(bench, "pin_to_one_core", lambda: False)
-    bench.main(list(map(str, words)))
-    assert "medians" in capsys.readouterr().out
+def test_tables_results_and_pictures(tmp_path, monkeypatch, in_python):
+    assert "--sizes has 0" in run("bench", "--sizes", 0, code=2)
+    monkeypatch.setattr("boardenvs.bench.measure.pin_to_one_core", lambda: False)
+    given = ("--games", "othello:holes=1", "--sizes", 1, "--sizes", 8, "--rounds", 2)
+    assert "medians" in run("bench", *given, "--seconds", 0.01, "--no-peers", "--out", tmp_path)
     document = json.loads((tmp_path / "bench.json").read_text())
     rows = document["results"]
     assert {row["game"] for row in rows} == {"othello:holes=1"}

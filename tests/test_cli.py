@@ -72,10 +72,9 @@ def test_every_command_explains_itself(name):
     assert re.search(rf"```\nboardenvs {name}\b", command.help), "an example in a code block"
     for parameter in command.params:
         assert parameter.name == "help" or len(parameter.help or "") > 10, parameter.name
-    if name != "bench":  # which has the options of a program of its own
-        shown = run(name, "--help")
-        assert f"boardenvs {name}" in shown
-        assert not re.search("<(bool|int|float|str|path|list)", shown)
+    shown = run(name, "--help")
+    assert f"boardenvs {name}" in shown
+    assert not re.search("<(bool|int|float|str|path|list)", shown)
 
 
 # ---- games -------------------------------------------------------------------------------------
@@ -140,7 +139,3 @@ def test_records_converts(tmp_path):
     output = run("records", tmp_path / "games.jsonl", "--out", tmp_path / "new.txt")
     assert "does not hold all of their players" in output
     assert load(tmp_path / "new.txt") == [replace(record, players=None, goal=None)]
-
-
-def test_the_benchmark_has_its_own_options():
-    assert "--sizes has 0" in run("bench", "--sizes", 0, code=2)

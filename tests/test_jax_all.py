@@ -56,7 +56,7 @@ def test_games_with_parameters_and_of_others(game):
 def test_the_benchmark_in_jax(tmp_path):
     pytest.importorskip("pgx", reason="pgx is not installed")
     words = ["--jax", "--games", "three_in_a_row:ThreeInARow", "--sizes", "32", "--rounds", "2"]
-    command = [sys.executable, "-m", "boardenvs.bench", *words, "--seconds", "0.01"]
+    command = [sys.executable, "-m", "boardenvs", "bench", *words, "--seconds", "0.01"]
     environment = {**os.environ, "PYTHONPATH": str(HERE)}
     subprocess.run([*command, "--out", tmp_path], env=environment, check=True)
     (file,) = tmp_path.iterdir()

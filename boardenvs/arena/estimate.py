@@ -80,9 +80,9 @@ def estimate_rating(
     """Estimate a player's rating by at most `games` games, in about `seconds`.
 
     Each opening is played twice, with roles swapped. With `seconds` None the same seed gives the
-    same result. An anchor that is the player itself, by its text, is not met. An `executor` with
-    workers, which make the agent again, plays up to 25 openings at a time. `progress` is called
-    with the games so far and the rating.
+    same result, also in the processes of an `executor`, which make the agent again. An anchor that
+    is the player itself, by its text, is not met. `progress` is called with the games so far and
+    the rating.
 
     ValueError for fewer than two games, an unknown game, or one that the agent cannot play.
 
@@ -107,8 +107,9 @@ def estimate_rating(
     while pairs := _pairs_next(played, games, time.monotonic() - began, seconds):
         chosen = met.next()
         anchor, match_seed = met.anchors[chosen].agent, int(seeds.integers(1 << 62))
-        if executor is None or not executor.parallel:
-            match = play_match(game, player, make_agent(anchor), pairs, seed=match_seed)
+        if executor is None:
+            opponent = make_agent(anchor)
+            match = play_match(game, player, opponent, pairs, seed=match_seed, in_parts=True)
         else:
             match = _play_in_parts(game, agent, anchor, pairs, match_seed, executor)
         met.add(chosen, match)

@@ -32,6 +32,14 @@ class Entrant:
 
 
 @dataclass(frozen=True)
+class Part:
+    """Some openings of a pairing, by number."""
+
+    rows: range
+    openings: Openings
+
+
+@dataclass(frozen=True)
 class Pairing:
     """A match to play, in this process or another.
 
@@ -45,7 +53,7 @@ class Pairing:
     pairs: int  # of games: openings, each played twice
     opening_plies: tuple[int, int]
     seed: int
-    part: range | None = None  # the openings to play; None: all
+    part: Part | None = None  # the openings to play; None: all
 
     @property
     def key(self) -> Key:
@@ -76,18 +84,15 @@ class Pairing:
         if part is None:
             first, second = agents
             return play_match(self.rules, first, second, self.pairs, opening_plies=plies, seed=seed)
-        drawn = draw_openings(self.rules, self.pairs, plies, seed)
-        some = slice(part.start, part.stop)
-        chosen = Openings(take(drawn.state, some), drawn.actions[some])
-        match = MatchInProgress(self.rules, chosen)
-        match.play([range(len(part))], agents, seed_of_part(seed, part))
+        match = MatchInProgress(self.rules, part.openings)
+        match.play([range(len(part.rows))], agents, seed_of_part(seed, part.rows))
         return match.result()
 
     def forfeited(self, side: int, message: str) -> Played:
         """The result if one side loses all games unplayed; with NOBODY it is void."""
         if side == NOBODY:
             return Played(*self.key, None, void=message)
-        pairs = self.pairs if self.part is None else len(self.part)
+        pairs = self.pairs if self.part is None else len(self.part.rows)
         faults = [Faults(), Faults()]
         faults[side - 1].add(2 * pairs, message)
         match = MatchResult(
@@ -160,11 +165,15 @@ def play_in_parts(
     each part. RuntimeError if a part is void.
     """
     drawn = draw_openings(pairing.rules, pairing.pairs, pairing.opening_plies, pairing.seed)
-    match, parts = MatchInProgress(pairing.rules, drawn), parts_of(pairing.pairs)
+    match = MatchInProgress(pairing.rules, drawn)
+    parts = [
+        Part(rows, Openings(take(drawn.state, rows), drawn.actions[rows]))
+        for rows in parts_of(pairing.pairs)
+    ]
     tasks = [replace(pairing, part=part) for part in parts]
     for number, played in executor.run(tasks):
         if played.match is None:
             raise RuntimeError(f"a part of the match could not be played: {played.void}")
-        match.add(parts[number], played.match)
+        match.add(parts[number].rows, played.match)
         progress(match)
     return match.result()

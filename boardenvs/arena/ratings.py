@@ -62,7 +62,6 @@ class Ratings:
     rating: FloatArray  # (k,)
     low: FloatArray  # (k,): ends of the 95 % interval, -inf or inf if the games give none
     high: FloatArray
-    above: FloatArray  # (k, k): the share of the bootstrap in which i is above j, ties count 1/2
 
 
 def rate(
@@ -97,7 +96,6 @@ def rate(
     given = np.array([anchors.get(name, np.nan) for name in entrants])
     rating, samples = fit(points, given), fit(replicates, given)
     order = np.argsort(-rating, kind="stable")
-    above = (np.sign(samples[:, :, None] - samples[:, None, :]) + 1).mean(axis=0) / 2
     low, high = np.percentile(samples, [2.5, 97.5], axis=0)
     reach, is_anchor = _reaches(points > 0), np.isfinite(given)
     below: BoolArray = ~np.asarray(reach[:, is_anchor].any(axis=1))
@@ -112,7 +110,6 @@ def rate(
         rating=rating[order],
         low=low[order],
         high=high[order],
-        above=above[np.ix_(order, order)],
     )
 
 

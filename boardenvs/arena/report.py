@@ -93,7 +93,6 @@ def _table(table: Crosstable) -> dict[str, Any]:
         "scale": table.scale,
         "anchors": list(ratings.anchors),
         "ratings": rows,
-        "above": _rounded(ratings.above, 4),
     }
 
 
@@ -145,23 +144,15 @@ def compose(results: Results) -> Document:
         "pool, so all are on the scale of `boardenvs rate`; where fewer than two anchors took "
         "part, and over all games, they are relative. "
         f"A prior of {PRIOR:g} drawn game per entrant keeps them finite. All intervals are 95 %: "
-        f"those of ratings come from {REPLICATES:,} bootstrap samples of pairs of games. “Above "
-        "next” is the share of these samples in which the entrant is rated above the one below "
-        "it. CPU times are of one core, without an agent's first batch of a match."
+        f"those of ratings come from {REPLICATES:,} bootstrap samples of pairs of games. CPU times "
+        "are of one core, without an agent's first batch of a match."
     )
     for table in results.widest_first:
         _add_table(report, table)
     if results.notes:
         report.heading("Notes")
         report.bullets(map(_escaped, results.notes))
-    made = document(results)
-    versions = ", ".join(f"{name} {value}" for name, value in made["versions"].items() if value)
-    timings = made["timings"]
-    report.heading("Made with")
-    report.text(
-        f"boardenvs {made['settings']['boardenvs']}, {versions}; {timings['cpu_seconds']:,.0f} CPU "
-        f"seconds on {timings['cores']} cores of {timings['processor']}"
-    )
+    report.text("Versions and times are in results.json.")
     return report
 
 
@@ -179,7 +170,6 @@ def _add_table(report: Document, table: Crosstable) -> None:
 
 
 def _standings_table(table: Crosstable) -> ReportTable:
-    above = np.diagonal(table.ratings.above, 1)
     return ReportTable(
         [
             {
@@ -187,7 +177,6 @@ def _standings_table(table: Crosstable) -> ReportTable:
                 "entrant": f"`{label}`",
                 table.scale: rating_text(table, i),
                 "95 %": interval_text(table, i),
-                "above next": f"{above[i]:.1%}" if i < len(above) and above[i] >= 0 else "",
                 "score": f"{standing.score:.1%}",
                 "won drawn lost": " ".join(map(str, standing.counts)),
                 "CPU/move": time_text(standing.faults.ms_per_move),

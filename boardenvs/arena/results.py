@@ -197,11 +197,6 @@ def _ratings(results: Results) -> Iterator[str]:
                 f"{table.name}: ratings are relative to {ratings.anchors[0]}, not those of `rate`, "
                 "since fewer than two anchors of one rating pool took part"
             )
-        for label, low, high in zip(ratings.entrants, ratings.low, ratings.high, strict=True):
-            if not table.standings[label].plays:
+        for label, standing in table.standings.items():
+            if not standing.plays:
                 yield f"{table.name}: {label} forfeited all its games and is not rated"
-                continue
-            if not np.isfinite(low):
-                yield f"{table.name}: {label} may be weaker by any amount, its games do not say"
-            if not np.isfinite(high):
-                yield f"{table.name}: {label} may be stronger by any amount, its games do not say"

@@ -1,4 +1,4 @@
-"""Random play in JAX, ours and other libraries': `python -m boardenvs.bench --jax`.
+"""Random play in JAX, ours and other libraries': `boardenvs bench --jax`.
 
 A slice runs on the device: the processor, or an accelerator if JAX finds one.
 """

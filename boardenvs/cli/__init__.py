@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from boardenvs.cli import analyse, arena, exam, games, match, play, rate, records, serve
+from boardenvs.cli import analyse, arena, bench, exam, games, match, play, rate, records, serve
 from boardenvs.cli.command import ErrorsGroup, PlainCommand, function_of
 from boardenvs.utils.console import show_log
 from boardenvs.utils.version import __version__
@@ -55,20 +55,6 @@ def _options(
     show_log()
 
 
-def bench(context: typer.Context) -> None:
-    """Measure speed: random play through every interface, other libraries, and search.
-
-    `boardenvs bench --help` lists its options.
-
-    ```
-    boardenvs bench --games othello --sizes 1024 --no-peers
-    ```
-    """
-    from boardenvs.bench.__main__ import main
-
-    main(context.args)
-
-
 for name, command in {
     "play": play.PlayCommand,
     "web": serve.WebCommand,
@@ -80,14 +66,11 @@ for name, command in {
     "records": records.RecordsCommand,
     "engine": serve.EngineCommand,
     "mcp": serve.McpCommand,
+    "bench": bench.BenchCommand,
 }.items():
     app.command(name, cls=PlainCommand)(function_of(command))
 app.command(cls=PlainCommand)(games.games)
 app.command("new-game", cls=PlainCommand)(games.new_game)
-app.command(
-    add_help_option=False,
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-)(bench)
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ from boardenvs.utils.console import make_console
 
 if TYPE_CHECKING:
     from boardenvs.arena.estimate import Estimate
+    from boardenvs.arena.executor import Executor
     from boardenvs.arena.pools import RatingPool
 
 
@@ -51,7 +53,6 @@ class RateCommand:
 
     def run(self) -> None:
         from boardenvs.arena.estimate import estimate_rating
-        from boardenvs.arena.executor import Executor
         from boardenvs.arena.match import note_on_openings
         from boardenvs.arena.pools import rating_pool
         from boardenvs.games import parse
@@ -61,7 +62,7 @@ class RateCommand:
             raise ValueError(f"--seconds is {self.seconds}: it must be more than 0")
         game = parse(self.game)
         pool, name = rating_pool(game), f"rating {self.agent}"
-        with Executor(self.workers) as executor, counting(name) as show:
+        with self._executor() as executor, counting(name) as show:
             found = estimate_rating(
                 game,
                 self.agent,
@@ -81,6 +82,13 @@ class RateCommand:
             print_report(make_console(), counted)
         if found.faults.forfeits == found.games:
             raise typer.Exit(1)
+
+    def _executor(self) -> AbstractContextManager[Executor | None]:
+        if self.workers is None:
+            return nullcontext()
+        from boardenvs.arena.executor import Executor
+
+        return Executor(self.workers)
 
     def _print(self, pool: RatingPool, found: Estimate, note: str) -> None:
         from boardenvs.arena.player import time_text

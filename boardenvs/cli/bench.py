@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
-from boardenvs.bench.measure import measure, pin_to_one_core
-from boardenvs.bench.report import Report, print_tables, write_json, write_picture
-from boardenvs.bench.workloads import ours, peers, searches
-from boardenvs.cli.command import function_of, usage_errors_as_values
 from boardenvs.games import importable, parse, spec_of
 from boardenvs.kernel import get_backend
-from boardenvs.kernel.backend import Backend
-from boardenvs.utils.console import make_console, make_progress
-from boardenvs.utils.ending import ending_in_a_line
-from boardenvs.utils.files import check_folder, file_name
-from boardenvs.utils.threads import limit_jax
+
+if TYPE_CHECKING:
+    from boardenvs.kernel.backend import Backend
 
 _SIZES = (1, 16, 256, 1024, 4096, 16384, 65536)
 _JAX_SIZES = (1024, 4096)
@@ -29,38 +22,40 @@ _PEER_SIZES = (16, 256, 1024, 4096)
 _MOST_BOARDS = 1 << 24
 
 
-def _option(text: str, metavar: str | None = None, **more: Any) -> Any:
-    return typer.Option(help=text, metavar=metavar, **more)
-
-
 @dataclass(frozen=True)
 class BenchCommand:
-    """Measure the speed of uniformly random play through every interface, of other
-    libraries that are installed, and of search.
+    """Measure the speed of uniformly random play through every interface, of other libraries that
+    are installed, and of search.
 
-    `--games` and `--sizes` may be given several times:
+    `--games` and `--sizes` may be given several times.
 
-        boardenvs bench --games othello --sizes 1024 --sizes 4096 --no-peers
+    ```
+    boardenvs bench --games othello --sizes 1024 --sizes 4096 --no-peers
+    ```
     """
 
-    games: Annotated[list[str] | None, _option("Games. Default: all.", "GAME")] = None
+    games: Annotated[list[str] | None, Option(metavar="GAME", help="Games. Default: all.")] = None
     sizes: Annotated[
-        list[int] | None, _option(f"Boards. Default: {', '.join(map(str, _SIZES))}.", "BOARDS")
+        list[int] | None,
+        Option(metavar="BOARDS", help=f"Boards. Default: {', '.join(map(str, _SIZES))}."),
     ] = None
-    rounds: Annotated[int, _option("Interleaved rounds.", "N", min=1)] = 5
-    seconds: Annotated[float, _option("CPU seconds of a workload in a round.", "SECONDS")] = 0.2
-    peers: Annotated[bool, _option("Measure other libraries too.")] = True
-    jax: Annotated[bool, typer.Option("--jax", help="Measure random play in JAX instead.")] = False
-    out: Annotated[Path, _option("Folder of the JSON file and the pictures.", "FOLDER")] = Path(
-        "runs/bench"
-    )
+    rounds: Annotated[int, Option(metavar="N", help="Interleaved rounds.", min=1)] = 5
+    seconds: Annotated[float, Option(help="CPU seconds of a workload in a round.")] = 0.2
+    peers: Annotated[bool, Option(help="Measure other libraries too.")] = True
+    jax: Annotated[bool, Option("--jax", help="Measure random play in JAX instead.")] = False
+    out: Annotated[
+        Path, Option(metavar="FOLDER", help="Folder of the JSON file and the pictures.")
+    ] = Path("runs/bench")
 
     def run(self) -> None:
         """Measure, print the tables, and write bench.json (jax.json) and pictures."""
-        with ending_in_a_line():  # typer would end an interruption itself
-            self._measure()
+        from boardenvs.bench.measure import measure, pin_to_one_core
+        from boardenvs.bench.report import Report, print_tables, write_json, write_picture
+        from boardenvs.bench.workloads import ours, peers, searches
+        from boardenvs.utils.console import make_console, make_progress
+        from boardenvs.utils.files import check_folder, file_name
+        from boardenvs.utils.threads import limit_jax
 
-    def _measure(self) -> None:
         games = [parse(text) for text in self.games or importable()]
         sizes = sorted(self.sizes or (_JAX_SIZES if self.jax else _SIZES))
         for size in sizes:
@@ -100,21 +95,3 @@ class BenchCommand:
             for name in map(spec_of, games):
                 write_picture(self.out / f"{file_name(name)}.png", report.results, name)
         console.print(f"the results are in {self.out}/")
-
-
-app = typer.Typer(
-    pretty_exceptions_enable=False,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command()(function_of(BenchCommand))
-
-
-def main(words: Sequence[str] | None = None) -> None:
-    """Run the benchmark with these words, by default the words of the process."""
-    with ending_in_a_line(), usage_errors_as_values():
-        app(words, prog_name="boardenvs bench", standalone_mode=False)
-
-
-if __name__ == "__main__":
-    main()
