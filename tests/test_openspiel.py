@@ -14,8 +14,8 @@ from boardenvs.game.position import stack
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
 
-from boardenvs.agents.openspiel import games as openspiel_games  # noqa: E402
-from boardenvs.agents.openspiel.games import (  # noqa: E402
+from boardenvs.agents import openspiel  # noqa: E402
+from boardenvs.agents.openspiel import (  # noqa: E402
     COUNTERPARTS,
     Counterpart,
     translation_of,
@@ -136,6 +136,6 @@ def test_wrong_use_is_named(monkeypatch):
     game = games.make("othello")
     with pytest.raises(ValueError, match="need all actions of a game"):
         agent_for(game, THEIRS).act(game, game.init(2), np.random.default_rng(0))
-    monkeypatch.setattr(openspiel_games, "find_spec", lambda name: None)
+    monkeypatch.setattr(openspiel, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match="pip install open_spiel"):
         make_agent(THEIRS)

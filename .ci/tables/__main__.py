@@ -23,9 +23,9 @@ from boardenvs import games
 from boardenvs.agents import levels as published
 from boardenvs.arena import pools
 from boardenvs.exams import positions
-from boardenvs.games.files import file_name, new_file
+from boardenvs.games.files import file_name, path_of
 from boardenvs.tablebase import Tablebase
-from boardenvs.utils.files import write_atomically
+from boardenvs.utils.files import check_writable, write_atomically
 
 
 def main(
@@ -41,7 +41,7 @@ def main(
         game = games.parse(text)
         if only in ("", "pool"):
             pool = pooling.measure(text, work / file_name(game), pairs, seed, resume=resume)
-            _write(new_file(pools.FOLDER, game, ".json"), asdict(pool))
+            _write(_new_file(pools.FOLDER, game, ".json"), asdict(pool))
             pools.rating_pool.cache_clear()
         if only in ("", "levels"):
             pool = pools.rating_pool(game)
@@ -49,14 +49,25 @@ def main(
             head = {name: getattr(pool, name) for name in ("game", "made", "boardenvs", "seed")}
             players = [level[side] for level in found for side in ("weaker", "stronger")]
             values = {**head, "made_with": pooling.made_with(game, players), "levels": found}
-            _write(new_file(published.FOLDER, game, ".json"), values)
+            _write(_new_file(published.FOLDER, game, ".json"), values)
         if only in ("", "exam") and not Tablebase.covers(game):
-            path = new_file(positions.FOLDER, game, ".jsonl")
+            path = _new_file(positions.FOLDER, game, ".jsonl")
             today = datetime.datetime.now(datetime.UTC).date().isoformat()
             command = f"python .ci/tables {text} --only exam --seed {seed}"
             asked = exams.find_positions(game, seed)
             write_atomically(path, exams.write_positions(game, asked, today, command))
             typer.echo(f"{path} is written")
+
+
+def _new_file(folder: Path, game: games.Game, ending: str) -> Path:
+    """`path_of`, to be written later: its folder is made where a game's own has none yet. OSError,
+    which names it, where it could not be written.
+    """
+    path = path_of(folder, game, ending)
+    if game.files is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    check_writable(path)
+    return path
 
 
 def _write(path: Path, values: dict[str, Any]) -> None:

@@ -30,7 +30,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State
 from boardenvs.utils.checks import quote, unknown
 from boardenvs.utils.imports import import_object, naming_errors, top_level
-from boardenvs.utils.spec import make_from_spec
+from boardenvs.utils.spec import parse_parameters
 
 # Where each player is made: "MODULE:NAME", imported when a player of that name is asked for. The
 # parameters of the function or class are the parameters of the text.
@@ -45,7 +45,7 @@ AGENTS = {
     "policy": "boardenvs.agents.trained:policy_agent",
     "trained": "boardenvs.agents.trained:TrainedAgent",
     "python": "boardenvs.agents.spec:load_agent",
-    "openspiel": "boardenvs.agents.openspiel.player:openspiel_agent",
+    "openspiel": "boardenvs.agents.openspiel:openspiel_agent",
     "engine": "boardenvs.engines:EngineAgent",
     "llm": "boardenvs.text.llm:llm_player",
 }
@@ -176,10 +176,11 @@ def make_agent(spec: str) -> Agent:
     """
     if not isinstance(spec, str):
         raise TypeError(f"agent is {quote(spec)}: it must be a text such as 'alphabeta:depth=4'")
-    name = spec.partition(":")[0]
+    name, separator, rest = spec.partition(":")
     if name not in AGENTS:
         raise ValueError(unknown("agent", name, AGENTS))
-    return make_from_spec("agent", spec, {name: factory_of(name)})
+    factory = factory_of(name)
+    return factory(**parse_parameters(spec, name, rest if separator else None, factory))
 
 
 def as_agent(given: object) -> Agent:

@@ -106,12 +106,10 @@ class GameSession:
         """
         if self.is_over:
             raise ValueError("the game is over: undo a move, or begin a new game")
-        if not (0 <= action < self.game.num_actions and self.position.is_legal(action)):
-            raise self.position.illegal_action(action)
         ply = self._ply
         if self._line[ply : ply + 1] != [action]:
-            self._line[ply:] = [action]
-            self._positions[ply + 1 :] = [self.position.step(action)]
+            after = self.position.step(action)
+            self._line[ply:], self._positions[ply + 1 :] = [action], [after]
         self._ply += 1
 
     def play_line(self, actions: Sequence[int]) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from boardenvs.game.contract import Game
 from boardenvs.games.registry import BUILT_IN, defaults, make, spec_of
-from boardenvs.utils.files import check_writable
 from boardenvs.utils.files import file_name as safe_name
 
 _PACKAGE = Path(__file__).parents[1]
@@ -50,17 +49,6 @@ def path_of(folder: Path, game: Game, ending: str = ".npz") -> Path:
         )
     own = folder if game.files is None else game.files / OWN_FOLDERS[folder]
     return own / f"{file_name(game)}{ending}"
-
-
-def new_file(folder: Path, game: Game, ending: str) -> Path:
-    """`path_of`, to be written later: its folder is made where a game's own has none yet. OSError,
-    which names it, where it could not be written.
-    """
-    path = path_of(folder, game, ending)
-    if game.files is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    check_writable(path)
-    return path
 
 
 def find_file(folder: Path, game: Game, ending: str = ".npz") -> Path | None:

@@ -19,20 +19,6 @@ _BOOLS = {"true": True, "false": False}
 _WANTED = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
 
-def make_from_spec(what: str, spec: str, factories: Mapping[str, Callable[..., T]]) -> T:
-    """Make the object that a text describes, with the factory of its name.
-
-    what: how errors call such names. The text's parameters are the factory's; one without a key is
-    the value of the first. ValueError for unknown names, with the nearest known one, and for wrong
-    values.
-    """
-    name, separator, rest = spec.partition(":")
-    if name not in factories:
-        raise ValueError(unknown(what, name, factories))
-    values = parse_parameters(spec, name, rest if separator else None, factories[name])
-    return factories[name](**values)
-
-
 def parse_parameters(
     spec: str,
     name: str,
@@ -43,7 +29,8 @@ def parse_parameters(
     """Return the values of a factory's parameters in a text such as "depth=4,endgame=10".
 
     parameters: the part of the text `spec` behind its colon, None without a colon. hidden:
-    parameters that texts cannot set. ValueError as in `make_from_spec`.
+    parameters that texts cannot set. ValueError for unknown names, with the nearest known
+    one, and for wrong values.
     """
     if parameters == "":
         raise ValueError(f'{spec!r} ends in ":" without a parameter: write {name!r} for defaults')
@@ -70,13 +57,13 @@ def parse_parameters(
 
 
 def write_spec(name: str, values: Mapping[str, bool | int | float | str | None]) -> str:
-    """Return the text that names a thing with these parameters, for `make_from_spec`."""
+    """Return the text that names a thing with these parameters."""
     items = [f"{key}={write_value(value)}" for key, value in values.items()]
     return f"{name}:{','.join(items)}" if items else name
 
 
 def write_value(value: bool | int | float | str | None) -> str:
-    """Return a parameter's value as `make_from_spec` reads it."""
+    """Return a parameter's value as `parse_parameters` reads it."""
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
