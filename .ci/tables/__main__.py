@@ -25,6 +25,7 @@ from boardenvs.arena import pools
 from boardenvs.exams import positions
 from boardenvs.games.files import file_name, path_of
 from boardenvs.tablebase import Tablebase
+from boardenvs.utils.checks import check_name
 from boardenvs.utils.files import check_writable, write_atomically
 
 
@@ -37,6 +38,7 @@ def main(
     resume: Annotated[bool, typer.Option("--resume", help="Resume the journals.")] = False,
 ) -> None:
     """Measure games and write what was found; levels alone need a pool that is there."""
+    check_name("value of --only", only, ("", "pool", "levels", "exam"))
     for text in texts:
         game = games.parse(text)
         if only in ("", "pool"):
@@ -53,9 +55,8 @@ def main(
         if only in ("", "exam") and not Tablebase.covers(game):
             path = _new_file(positions.FOLDER, game, ".jsonl")
             today = datetime.datetime.now(datetime.UTC).date().isoformat()
-            command = f"python .ci/tables {text} --only exam --seed {seed}"
             asked = exams.find_positions(game, seed)
-            write_atomically(path, exams.write_positions(game, asked, today, command))
+            write_atomically(path, exams.write_positions(game, asked, today))
             typer.echo(f"{path} is written")
 
 

@@ -2,7 +2,8 @@
 
 A game gives one position, and no two positions are images of one another. In games that fill up and
 count points, as the Othello family, they are endgames solved to the last disc; in all others, as
-Lines of Action, forced wins and only defences, proven by search.
+Lines of Action, forced wins and only defences, proven by search. With the code of today other
+positions come out than the published ones, which stay, since results refer to them.
 """
 
 from __future__ import annotations
@@ -148,11 +149,9 @@ def _of_moves(kind: str, position: Position, right: list[int]) -> ExamPosition:
     return ExamPosition(kind, position, {a: int(a in right) for a in position.legal_actions()})
 
 
-def write_positions(
-    game: Game, positions: Iterable[ExamPosition], made: str, command: str
-) -> bytes:
+def write_positions(game: Game, positions: Iterable[ExamPosition], made: str) -> bytes:
     """The file of an exam: a line on its making, and one for each position."""
-    lines: list[dict[str, Any]] = [{"game": games.spec_of(game), "made": made, "command": command}]
+    lines: list[dict[str, Any]] = [{"game": games.spec_of(game), "made": made}]
     for one in positions:
         named = {
             game.action_name(action, one.position): value

@@ -11,8 +11,8 @@ from boardenvs.arena.player import time_text
 from boardenvs.arena.report import interval_text, rating_text, title
 from boardenvs.arena.results import Crosstable
 from boardenvs.report.figures import (
-    BLUE,
     FAINT,
+    PALETTE,
     IntervalRow,
     draw_intervals,
     drawing,
@@ -20,11 +20,8 @@ from boardenvs.report.figures import (
     to_svg,
 )
 
-# One for each kind of agent, in the order of AGENTS; after Okabe and Ito.
-_COLOURS = (
-    "#999999", "#E69F00", "#009E73", BLUE, "#D55E00", "#CC79A7", "#56B4E9", "#4B3F8F",
-    "#7F7F7F",
-)  # fmt: skip
+# One for each kind of agent, in the order of AGENTS.
+_COLOURS = ("#999999", *PALETTE, "#4B3F8F", "#7F7F7F")
 _MAX_NAME = 34
 
 

@@ -20,7 +20,7 @@ from boardenvs.arena.ratings import PRIOR, REPLICATES
 from boardenvs.arena.results import OVERALL, Crosstable, Results
 from boardenvs.kernel import get_backend
 from boardenvs.report import Document, ReportTable
-from boardenvs.utils.files import file_name, write_atomically
+from boardenvs.utils.files import safe_name, write_atomically
 from boardenvs.utils.version import processor, version
 
 # The files that `write_results` writes into a folder.
@@ -160,7 +160,7 @@ def _add_table(report: Document, table: Crosstable) -> None:
     """The section on a crosstable."""
     from boardenvs.arena import pictures
 
-    folder = file_name(table.name)
+    folder = safe_name(table.name)
     report.heading(title(table))
     report.picture(f"{folder}/ratings.svg", "Ratings", partial(pictures.ratings, table))
     report.table(_standings_table(table))

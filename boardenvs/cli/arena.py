@@ -14,7 +14,7 @@ from typer import Argument, Option
 
 from boardenvs.cli.options import OpeningPlies, Workers, game_names, player_names
 from boardenvs.report import ReportTable
-from boardenvs.utils.files import file_name
+from boardenvs.utils.files import safe_name
 
 if TYPE_CHECKING:
     from boardenvs.arena import TournamentSettings
@@ -174,7 +174,7 @@ def _line(played: Played | None) -> str:
 
 def _games_file(folder: Path, game: str) -> Path:
     """Return the file with a tournament's games of one game."""
-    return folder / "games" / f"{file_name(game)}.jsonl"
+    return folder / "games" / f"{safe_name(game)}.jsonl"
 
 
 def _record(folder: Path, played: Played) -> None:

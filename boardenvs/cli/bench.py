@@ -53,7 +53,7 @@ class BenchCommand:
         from boardenvs.bench.report import Report, print_tables, write_json, write_picture
         from boardenvs.bench.workloads import ours, peers, searches
         from boardenvs.utils.console import make_console, make_progress
-        from boardenvs.utils.files import check_folder, file_name
+        from boardenvs.utils.files import check_folder, safe_name
         from boardenvs.utils.threads import limit_jax
 
         games = [parse(text) for text in self.games or importable()]
@@ -93,5 +93,5 @@ class BenchCommand:
         write_json(self.out / ("jax.json" if self.jax else "bench.json"), report)
         if find_spec("matplotlib") and not self.jax:
             for name in map(spec_of, games):
-                write_picture(self.out / f"{file_name(name)}.png", report.results, name)
+                write_picture(self.out / f"{safe_name(name)}.png", report.results, name)
         console.print(f"the results are in {self.out}/")

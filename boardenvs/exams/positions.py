@@ -72,7 +72,7 @@ def exam_positions(game: Game) -> ExamPositions:
     for row, (line, position) in enumerate(zip(lines, asked, strict=True)):
         for action in position.legal_actions():
             values[row, action] = line["moves"].get(game.action_name(action, position), 0)
-    made = f"made on {head['made']} by {head['command']}"
+    made = f"made on {head['made']} from games of players against themselves"
     return ExamPositions(tuple(line["kind"] for line in lines), stack(asked), values, made)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from boardenvs.game.contract import Game
 from boardenvs.games.registry import BUILT_IN, defaults, make, spec_of
-from boardenvs.utils.files import file_name as safe_name
+from boardenvs.utils.files import safe_name
 
 _PACKAGE = Path(__file__).parents[1]
 OWN_FOLDERS = {

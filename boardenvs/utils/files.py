@@ -21,7 +21,7 @@ if sys.platform != "win32":
 _LEFT_OVER = ".[0-9]*.[0-9]*.tmp"  # the endings that `replacing` gives to temporary files
 
 
-def file_name(text: str) -> str:
+def safe_name(text: str) -> str:
     """Return the text as part of a path: "_" for all but letters, digits, ".", "-" and "_"."""
     return re.sub(r"[^\w.-]", "_", text)
 

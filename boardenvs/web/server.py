@@ -24,7 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from boardenvs import games
 from boardenvs.kernel import set_backend
-from boardenvs.utils.files import file_name
+from boardenvs.utils.files import safe_name
 from boardenvs.web.connection import Connection, Options
 from boardenvs.web.guard import REPORT_POLICY, Door, Guard
 from boardenvs.web.messages import MAX_MESSAGE, LoadJob
@@ -82,7 +82,7 @@ class App:
         Parameters are the file's name, and the game for plain moves.
         """
         content = await self._body(request, MAX_FILE)
-        name = file_name(Path(request.query_params.get("name") or "games").name)[-80:]
+        name = safe_name(Path(request.query_params.get("name") or "games").name)[-80:]
         game = self._options.game(request.query_params.get("game") or "othello")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / name
