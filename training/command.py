@@ -11,11 +11,9 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 import torch as th
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 from rich.console import Console
 from threadpoolctl import threadpool_limits
 
@@ -23,15 +21,14 @@ from boardenvs import games
 from boardenvs.agents.spec import runs_code
 from boardenvs.utils.checks import cut, printable, quote, unknown
 from boardenvs.utils.console import make_console
-from boardenvs.utils.decoding import parse_yaml
+from boardenvs.utils.decoding import decode, parse_yaml
 from boardenvs.utils.ending import interrupting, why_interrupted
 from training.folder import RUNS, RunError, make_folder, reopen_folder
-from training.run_settings import ConfigError, GameSettings, Section
+from training.run_settings import ConfigError, GameSettings
 
 Settings = TypeVar("Settings", bound=GameSettings)
 
 EXIT_FAILURE, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
-_MOST = 2000  # characters of a message
 
 
 def training_command(
@@ -128,10 +125,9 @@ def read_settings(
             "author, --trust imports it; or give it by --set"
         )
     try:
-        return kind.model_validate(values)
-    except ValidationError as errors:
-        lines = [f"  {_explain(kind, error)}" for error in errors.errors()]
-        raise ConfigError(cut("\n".join([f"{path} cannot be used:", *lines]), _MOST)) from None
+        return decode(kind, values, "the settings")
+    except ValueError as error:
+        raise ConfigError(f"{path} cannot be used: {error}") from None
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
@@ -165,25 +161,6 @@ def _override(values: dict[str, Any], override: str) -> list[Any]:
     except ValueError:
         raise ConfigError(f"--set {cut(override)}: {quote(text)} is not a YAML value") from None
     return [words, values[last]]
-
-
-def _explain(kind: type[Section], error: ErrorDetails) -> str:
-    *groups, last = error["loc"] or ("",)
-    where = cut(".".join(map(str, error["loc"])))
-    if error["type"] == "extra_forbidden":
-        return f"{where}: {unknown('setting', last, _fields_of(kind, groups))}"
-    if error["type"] == "missing":
-        return f"{where} is missing: it must be set"
-    message = cut(error["msg"].removeprefix("Value error, "), 600)
-    return f"{where} is {quote(error['input'])}: {message}" if where else message
-
-
-def _fields_of(model: Any, groups: Sequence[int | str]) -> list[str]:
-    for group in groups:
-        if isinstance(group, str):
-            annotation = model.model_fields[group].annotation
-            model, *_ = get_args(annotation) or [annotation]  # optional, or one of many
-    return list(model.model_fields)
 
 
 def code_named(settings: dict[str, Any], own: list[Any]) -> list[str]:

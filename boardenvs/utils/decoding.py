@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from boardenvs.utils.checks import cut, quote, unknown
 
@@ -33,17 +34,28 @@ def decode(kind: type[T], value: Any, whole: str) -> T:
         return found
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-    path = first["loc"]
-    where = ".".join(map(str, path)) or whole
-    if first["type"] == "missing":
+    path, wrong = first["loc"], first["type"]
+    where = cut(".".join(map(str, path))) or whole
+    if wrong == "missing":
         raise ValueError(f"{where} is missing")
-    if first["type"] == "extra_forbidden":
-        known = getattr(kind, "model_fields", ()) if len(path) == 1 else ()
-        raise ValueError(unknown(f"key of {whole}", path[-1], known))
-    if first["type"] in ("model_type", "model_attributes_type", "dict_type"):
-        raise ValueError(f"{where} is {quote(first['input'])}: it must be a JSON object")
-    wanted = first["msg"].removeprefix("Value error, ").replace("Input should", "it must", 1)
+    if wrong == "extra_forbidden":
+        raise ValueError(f"{where}: {unknown('key', path[-1], _keys_of(kind, path[:-1]))}")
+    wanted = cut(first["msg"].removeprefix("Value error, "), 600)
+    if wrong == "value_error" and not path:
+        raise ValueError(wanted)
+    wanted = wanted.replace("Input should", "it must", 1)
+    if wrong in ("model_type", "model_attributes_type", "dict_type"):
+        wanted = "it must be a JSON object"
     raise ValueError(f"{where} is {quote(first['input'])}: {wanted}")
+
+
+def _keys_of(model: Any, path: Sequence[int | str]) -> Collection[str]:
+    """Return the known keys of a group within a pydantic model; none if it is something else."""
+    for key in path:
+        if field := getattr(model, "model_fields", {}).get(key):
+            model, *_ = get_args(field.annotation) or [field.annotation]  # optional, or a list
+    keys: Collection[str] = getattr(model, "model_fields", ())
+    return keys
 
 
 @lru_cache(maxsize=64)
