@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -183,11 +183,10 @@ class Journal:
         self._path = path
 
     @classmethod
-    def create(cls, path: Path, settings: dict[str, Any], played: Sequence[Played] = ()) -> Journal:
-        """Write a new journal with these results."""
-        lines = (json.dumps(values) + "\n" for values in (settings, *(p.to_json() for p in played)))
-        write_atomically(path, "".join(lines).encode())
-        return cls(path, settings, list(played))
+    def create(cls, path: Path, settings: dict[str, Any]) -> Journal:
+        """Write a new journal."""
+        write_atomically(path, f"{json.dumps(settings)}\n".encode())
+        return cls(path, settings, [])
 
     @classmethod
     def open(cls, path: Path) -> Journal:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -218,18 +217,12 @@ def _ratings(results: Results) -> ReportTable:
         | {names[t.name]: _rating(t, label) if label in t.entrants else "" for t in tables}
         for label in dict.fromkeys(label for table in tables for label in table.entrants)
     ]
-    return ReportTable(rows, "Ratings", "Elo points, with half the width of 95 % intervals")
+    return ReportTable(rows, "Ratings", "Elo points, with 95 % intervals")
 
 
 def _rating(table: Crosstable, label: str) -> str:
-    """Return a rating and half the width of its interval, such as "120 ±43"."""
-    from boardenvs.arena.report import rating_text
+    """Return a rating and its interval, such as "120 (77 to 163)"."""
+    from boardenvs.arena.report import interval_text, rating_text
 
-    place, ratings = table.entrants.index(label), table.ratings
-    if not table.standings[label].plays:
-        return "forfeited all"
-    width = ratings.high[place] - ratings.low[place]
-    if label in ratings.anchors:
-        return rating_text(table, place)
-    around = f"±{width / 2:.0f}" if math.isfinite(width) else "(or beyond)"
-    return f"{rating_text(table, place)} {around}"
+    place = table.entrants.index(label)
+    return f"{rating_text(table, place)} ({interval_text(table, place)})"

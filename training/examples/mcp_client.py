@@ -4,7 +4,6 @@
 #     && python training/examples/mcp_client.py
 
 import asyncio
-import re
 import sys
 
 from mcp import Client, StdioServerParameters
@@ -19,20 +18,12 @@ async def main():
         async def call(tool, **arguments):
             """Return the text that a tool returns."""
             result = await client.call_tool(tool, arguments)
-            text = "\n".join(part.text for part in result.content)
-            return ("Error: " if result.is_error else "") + text
+            return "\n".join(part.text for part in result.content)
 
         tools = [tool.name for tool in (await client.list_tools()).tools]
         assert tools == ["new_game", "board", "legal_moves", "play", "analyse"], tools
-        told = await call("board")
-        assert re.match("Error.*call new_game first", told), told
-        told = await call("new_game", opponent="python:os:system")
-        assert re.match("Error.*unknown opponent", told), told
-
         told = await call("new_game", game="wolf_and_sheep", seat="sheep", seed=1)
         assert "You play Wolf and Sheep. You are sheep" in told, told
-        told = await call("play", move="a1-a2")
-        assert "You chose a1-a2, which is not a legal move" in told, told
         moves = 0
         while "The game is over" not in told:
             found = await client.call_tool("analyse", {"moves": 1})
