@@ -27,7 +27,7 @@ def write_listing(kernel: Kernel, form: str) -> str:
         case "numpy":
             return NumpyProgram(program, kernel.name).source
         case "numba":
-            return write_batch(program, kernel.name)
+            return write_batch(program, kernel.name, kernel.layout)
         case "jax":
             return write_jax(program, kernel.name)
     return "\n".join([*operations(program), ""])

@@ -86,5 +86,6 @@ def test_what_becomes_of_the_example(form):
 
 def test_what_numba_gets_of_the_example():
     """All but the beginning that all such files have, which can be written without Numba."""
-    source = write_batch(blocked().program(), "blocked")
+    kernel = blocked()
+    source = write_batch(kernel.program(), kernel.name, kernel.layout)
     assert source.endswith("\n\n" + BLOCKS["numba-writer"])

@@ -53,18 +53,20 @@ AGENTS = {
 
 @dataclass(frozen=True)
 class BoardPolicy:
-    """Asks a policy of one board, `policy(observation, agent)`, board by board."""
+    """Asks a policy of one board, `policy(observation, agent)`, board by board; with one argument
+    `policy(observation)`.
+    """
 
     policy: Callable[..., Any]
+    arguments: int = 2
 
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
-        observations = game.observe(state)
         masks = game.legal(state).view(np.int8)
-        chosen = [
-            self.policy({"observation": observation, "action_mask": mask}, game.roles[role])
-            for observation, mask, role in zip(observations, masks, state.to_move, strict=True)
-        ]
-        return np.array([operator.index(action) for action in chosen], np.int64)
+        actions = []
+        for planes, mask, role in zip(game.observe(state), masks, state.to_move, strict=True):
+            seen = {"observation": planes, "action_mask": mask}, game.roles[role]
+            actions.append(operator.index(self.policy(*seen[: self.arguments])))
+        return np.array(actions, np.int64)
 
 
 @dataclass(frozen=True)
@@ -76,14 +78,6 @@ class BatchPolicy:
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         actions: IntArray = self.function(game, state, np.random.default_rng(rng))
         return actions
-
-
-@dataclass(frozen=True)
-class _WithoutRole:
-    policy: Callable[..., Any]
-
-    def __call__(self, observation: Any, agent: str) -> Any:
-        return self.policy(observation)
 
 
 def adapt(given: object) -> Agent:
@@ -108,10 +102,8 @@ def adapt(given: object) -> Agent:
     match _arguments(given):
         case 0:
             return adapt(given())
-        case 1:
-            return BoardPolicy(_WithoutRole(given))
-        case 2:
-            return BoardPolicy(given)
+        case 1 | 2 as arguments:
+            return BoardPolicy(given, arguments)
         case _:
             return BatchPolicy(given)
 

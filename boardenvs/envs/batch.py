@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from boardenvs.agents import Agent, agent_for
+from boardenvs.agents import agent_for
 from boardenvs.envs.core import OnIllegal
 from boardenvs.envs.groups import BoardGroup, EndedGames, GroupInPlay, Opponent
 from boardenvs.envs.memory import ReusedMemory
@@ -153,11 +153,6 @@ class Batch:
     def seats(self) -> Int8Array:
         """The learner's role in each game against an opponent, (B,) int8."""
         return self._of_groups("seats")
-
-    @property
-    def opponents(self) -> tuple[Agent | None, ...]:
-        """The opponent of the learner in each group; None if one policy plays both sides."""
-        return tuple(group.opponent for group in self._groups)
 
     def set_opponents(self, name: str, opponents: Sequence[Opponent]) -> None:
         """Let these play on the groups of this name, one on each, from the next step on."""

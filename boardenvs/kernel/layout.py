@@ -56,11 +56,6 @@ def words_of(width: int) -> int:
     return width if width > 0 else -(width // 64)
 
 
-def one_by_one(inputs: int, outputs: int) -> Layout:
-    """An array (B,) for each word."""
-    return Layout((1,) * inputs, (1,) * outputs)
-
-
 def pack_bits(flags: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.uint64]]:
     """The reverse of `unpack`: flags (B, count) as bits of words (B, W), lowest first."""
     packed = np.packbits(flags.view(np.uint8), axis=1, bitorder="little")

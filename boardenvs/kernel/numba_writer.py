@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from boardenvs.kernel.generated import load_source
-from boardenvs.kernel.layout import Layout, one_by_one
+from boardenvs.kernel.layout import Layout
 from boardenvs.kernel.threads import FEWEST_ROWS, get_num_threads, run_in_parts
 from boardenvs.kernel.trace import Program
 from boardenvs.kernel.word_functions import WordFunctions, in_tuple, numbered
@@ -97,13 +97,10 @@ def _compiled(name: str, source: str) -> Callable[..., Any]:
     return function
 
 
-def write_batch(program: Program, name: str, layout: Layout | None = None) -> str:
-    """The source of a module with the program as a function of arrays, which writes the outputs.
-
-    Without a layout, an array (B,) for each word.
-    """
+def write_batch(program: Program, name: str, layout: Layout) -> str:
+    """The source of a module with the program as a function of arrays, which writes the outputs."""
     writer = _Writer()
-    writer.batch(program, name, layout or one_by_one(program.num_inputs, len(program.outputs)))
+    writer.batch(program, name, layout)
     return writer.source()
 
 

@@ -93,8 +93,10 @@ class Program:
             case _:
                 return ALL
 
-    def live(self) -> list[bool]:
-        """Which nodes an output depends on."""
+    def steps(self) -> list[int]:
+        """The nodes to compute, in order: those that an output depends on and that are neither
+        inputs nor constants.
+        """
         alive = [False] * len(self.nodes)
         for i in self.outputs:
             alive[i] = True
@@ -102,11 +104,6 @@ class Program:
             if alive[i]:
                 for arg in self.nodes[i].args:
                     alive[arg] = True
-        return alive
-
-    def steps(self) -> list[int]:
-        """The nodes to compute, in order: those that live and are neither inputs nor constants."""
-        alive = self.live()
         return [i for i, n in enumerate(self.nodes) if alive[i] and n.op not in ("input", "const")]
 
 
