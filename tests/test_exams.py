@@ -72,18 +72,6 @@ def test_every_move_is_worth_what_the_file_says(game_id: str, kind: str, count: 
             assert not wins_within(position.game, position, int(kind.split()[2]) - 2)
 
 
-@pytest.mark.parametrize("game_id", GAMES)
-def test_no_position_is_there_twice(game_id: str) -> None:
-    """Nor an image of one under the game's symmetries."""
-    game = make(game_id)
-    seen: set[tuple[int, ...]] = set()
-    for question in questions(game):
-        position = question.position
-        images = {(*game.image(s, position.words), position.to_move) for s in game.symmetries}
-        assert not images & seen
-        seen |= images
-
-
 Pick = Callable[[Mapping[int, int]], int]
 
 

@@ -23,6 +23,7 @@ from boardenvs.arena import (
     rating_pool,
 )
 from boardenvs.arena import estimate as estimate_module
+from boardenvs.arena.executor import Executor
 from boardenvs.arena.player import Faults
 from boardenvs.arena.pools import Anchor
 from boardenvs.game.contract import Game
@@ -168,6 +169,13 @@ def test_the_same_seed_gives_the_same_rating_and_time_ends_it() -> None:
         for seconds in (None, math.inf)
     )
     assert (first.rating, first.low, first.against) == (second.rating, second.low, second.against)
+    drawing = "mcts:simulations=3"  # plays the same in processes, from the same random numbers
+    with Executor(1) as executor:
+        here, there = (
+            estimate_rating(game, drawing, pool, games=24, seconds=None, executor=processes)
+            for processes in (None, executor)
+        )
+    assert here.against == there.against
     assert estimate_rating(game, agent, pool, games=100_000, seconds=0.1).games < 10_000
     for wrong in ({"games": 1}, {"seconds": 0.0}):
         with pytest.raises(ValueError, match="it must be"):

@@ -6,26 +6,20 @@ import json
 import re
 import runpy
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from boardenvs_connect_four import ConnectFour
 
 import boardenvs
-from boardenvs.agents import make_agent
 from boardenvs.agents.levels import FOLDER as LEVELS
 from boardenvs.agents.levels import LEVELS as COUNT
-from boardenvs.agents.levels import Mixture, read_levels
-from boardenvs.arena import MatchResult, RatingPool, rating_pool
-from boardenvs.arena import estimate as estimate_module
-from boardenvs.arena.player import Faults
-from boardenvs.arena.pools import Anchor
+from boardenvs.agents.levels import read_levels
+from boardenvs.arena import rating_pool
 from boardenvs.exams.positions import exam_positions
-from boardenvs.game.contract import Game
 from boardenvs.games import make
 from boardenvs.games.files import digest
 
@@ -92,40 +86,6 @@ def test_near_pairings_count_more_than_far_ones() -> None:
     expected[3, 0] -= 0.1
     rating, _ = pool_script.fit_near(games * expected, games)
     assert rating[1:3] - rating[0] == pytest.approx(true[1:3], abs=20)
-
-
-STRENGTH = {"random": 0.0, "greedy": 80.0, "positional": 400.0, "alphabeta:depth=4": 1000.0}
-
-
-def strength_of(player: Any) -> float:
-    if isinstance(player, Mixture):
-        weaker, stronger = strength_of(player.weaker), strength_of(player.stronger)
-        return weaker + (stronger - weaker) * player.share**2  # not as the ratings suggest
-    return next(x for text, x in STRENGTH.items() if make_agent(text) == player)
-
-
-def as_the_model_says(game: Game, a: Any, b: Any, pairs: int, **_: object) -> MatchResult:
-    expected = 1 / (1 + 10 ** ((strength_of(b) - strength_of(a)) / 400))
-    scores, none = np.full((2, pairs), expected), np.zeros((2, pairs), np.int8)
-    return MatchResult(scores, none, 60.0, pairs, (Faults(), Faults()))
-
-
-def test_levels_are_at_even_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (levels_script, estimate_module):
-        monkeypatch.setattr(module, "play_match", as_the_model_says)
-    anchors = tuple(Anchor(agent, rating, 1.0) for agent, rating in STRENGTH.items())
-    pool = RatingPool("othello", "", "", 0, 1, {}, anchors)
-    said: list[str] = []
-    levels = levels_script.find_levels(make("othello"), pool, 0, said.append)
-    true = [strength_of(mixture(level)) for level in levels]
-    assert true == pytest.approx(np.linspace(0, 1000, COUNT), abs=25)
-    assert [level["rating"] for level in levels] == pytest.approx(true, abs=12)
-    assert all(level["beats_level_below"]["low"] > 0.6 for level in levels[1:])
-    assert len(said) > 1  # the levels moved
-
-
-def mixture(level: Mapping[str, Any]) -> Mixture:
-    return Mixture(make_agent(level["weaker"]), make_agent(level["stronger"]), level["share"])
 
 
 @dataclass(frozen=True)
