@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from boardenvs import games
+from boardenvs.envs.batch import Batch
 from boardenvs.game.contract import Game
+from boardenvs.game.openings import Starts
 from boardenvs.game.state import State
 from boardenvs.kernel import set_backend
 
@@ -25,6 +27,7 @@ def wrong_versions(array: Array) -> Iterator[Array]:
     yield np.concatenate([array, array])
     yield array.astype(np.float64)
     yield array.astype("S8")
+    yield array.astype(np.int16)
     yield np.stack([array] * ROWS)
 
 
@@ -49,7 +52,7 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
         (game.observe_with_legal, observed),
         (game.legal, "legal_bits"),
         (game.score_margin, "words to_move"),
-        (game.piece_counts, "words"),
+        *((method, "words") for method in (game.piece_counts, game.kinds_on)),
         (lambda s: game.sample(s, np.random.default_rng(1)), "legal_bits"),
         *((method, everything) for method in (game.positions, game.goal, game.is_over)),
         (lambda s: game.step(s, actions), everything),
@@ -60,10 +63,20 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
             for wrong in wrong_versions(state.own if name == "words" else getattr(state, name)):
                 value: Any = (state.own, wrong) if name == "words" else wrong
                 yield partial(method, state._replace(**{name: value}))
+    no_words: Any = None
+    for method, _ in methods:  # not a state of arrays
+        for value in (None, game.start(), state._replace(words=no_words)):
+            yield partial(method, value)
+    for value in (None, 7, np.random):
+        yield partial(game.sample, state, value)
+    value = np.zeros(3)
+    yield from (partial(Starts, game, (0, 0), value), partial(Batch, game, [value]))
     for wrong in wrong_versions(actions):
+        if wrong.dtype.kind == "i" and wrong.shape == (ROWS,):
+            continue  # which may be any integers
         yield from (partial(f, state, wrong) for f in (game.step, game.step_batch, game.is_legal))
-    waiting: Any = np.zeros(ROWS)
-    yield partial(game.step_batch, state, actions, waiting)
+    for value in (np.zeros(ROWS), [0] * ROWS, True):
+        yield partial(game.step_batch, state, actions, value)
     for out in wrong_outputs((ROWS, game.kernels.num_planes * game.board.size), np.int8):
         yield partial(game.observe, state, out)
     for out in wrong_outputs((ROWS, game.num_actions), np.bool_):

@@ -126,6 +126,8 @@ class Batch:
         kinds = groups if isinstance(groups, Sequence) else [BoardGroup(groups)]
         if not kinds:
             raise ValueError("there are no groups of boards: give one or more")
+        if not all(isinstance(kind, BoardGroup) for kind in kinds):
+            raise TypeError(f"groups are {quote(kinds)}: they must be a list of BoardGroup")
         if not is_whole(threads, 1):
             raise ValueError(f"threads is {quote(threads)}: it must be a whole number, 1 or more")
         self.groups = kinds = [replace(kind, boards=_size(kind.boards)) for kind in kinds]

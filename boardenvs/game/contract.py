@@ -29,6 +29,7 @@ from boardenvs.game.state import (
     State,
     Transition,
     WordArray,
+    check_numbers,
     check_state,
     empty_state,
     state_words,
@@ -205,14 +206,14 @@ class Game(Rules):
 
     def is_legal(self, state: State, actions: IntArray) -> BoolArray:
         """Whether row i's action is legal, (B,) bool; actions out of range are not."""
-        index = check_actions(actions, len(state.ply)).astype(np.intp, copy=False)
+        index = check_actions(actions, check_numbers(state)).astype(np.intp, copy=False)
         legal: BoolArray = np.empty(len(index), np.bool_)
         self.kernels.is_legal.batch([state.legal_bits, index.view(np.uint64)], [legal])
         return legal
 
     def sample(self, state: State, rng: np.random.Generator) -> IntArray:
         """A uniformly random legal action for each row, (B,) int64; noop where terminated."""
-        actions = np.empty(len(state.ply), np.int64)
+        actions = np.empty(check_numbers(state), np.int64)
         bits = _random_words(rng, len(actions))
         self.kernels.sample.batch([state.legal_bits, bits], [actions])
         return actions
@@ -244,10 +245,10 @@ class Game(Rules):
         `actions` is (B,) int; with `all_legal` no row waits, and all actions are known to be legal,
         which saves time. The input state is not modified.
         """
-        actions = check_actions(actions, len(state.ply))
+        actions = check_actions(actions, check_numbers(state))
         if waiting is None:
             waiting = np.zeros(len(actions), np.bool_)
-        elif waiting.dtype.kind != "b":
+        elif (waiting := np.asarray(waiting)).dtype.kind != "b":
             raise TypeError(f"waiting is {waiting.dtype}: it must be bool")
         elif waiting.shape != actions.shape:
             raise ValueError(f"waiting has shape {waiting.shape}: it must be {actions.shape}")
@@ -263,6 +264,7 @@ class Game(Rules):
 
     def results(self, state: State) -> FloatArray:
         """The goal values by role that each row would give, over or not, (B, 2) float."""
+        check_state(state)
         sign = np.sign(self.score_margin(state))
         sign[state.to_move == 1] *= -1
         return DRAW + DRAW * np.stack([sign, -sign], axis=1)
@@ -289,7 +291,7 @@ class Game(Rules):
 
     def is_over(self, state: State) -> BoolArray:
         """Where the game has ended, by its rules or by the cap on plies, (B,) bool."""
-        over: BoolArray = state.terminated | self.is_truncated(state)
+        over: BoolArray = self.is_truncated(state) | state.terminated
         return over
 
     def values(self, state: State) -> IntArray:
@@ -311,14 +313,14 @@ class Game(Rules):
 
     def feature_numbers(self, state: State) -> IntArray:
         """The `features` of each row, in their order, (B, features) int64."""
-        numbers = np.empty((len(self.feature_sizes), len(state.ply)), np.uint64)
+        numbers = np.empty((len(self.feature_sizes), check_numbers(state)), np.uint64)
         if len(numbers):
             self.kernels.features.batch(state_words(state), list(numbers))
         return numbers.T.astype(np.int64)
 
     def piece_counts(self, state: State) -> IntArray:
         """How many pieces are on each board, (B,) int64."""
-        counts = np.empty(len(state.ply), np.int64)
+        counts = np.empty(check_numbers(state), np.int64)
         self.kernels.pieces.batch(list(state.words), [counts])
         return counts
 
@@ -330,7 +332,7 @@ class Game(Rules):
     def kinds_on(self, state: State) -> WordArray:
         """The squares of each of the `kinds`, (kinds, W, B), W words a board."""
         width = self.board.words
-        found = np.empty((self.kernels.num_kinds * width, len(state.ply)), np.uint64)
+        found = np.empty((self.kernels.num_kinds * width, check_numbers(state)), np.uint64)
         self.kernels.kinds.batch(list(state.words), list(found))
         return found.reshape(-1, width, len(state.ply))
 
@@ -343,8 +345,9 @@ class Game(Rules):
         It is indexed [row, y-1, x-1, plane], and a view of memory in which each plane is
         contiguous, (B, C * R * F) int8: `out`, if given.
         """
+        words = state_words(state)
         bits = self._empty_planes(state) if out is None else out
-        self.kernels.planes.batch(state_words(state), [bits])
+        self.kernels.planes.batch(words, [bits])
         return self._as_planes(bits)
 
     def observe_with_legal(
@@ -353,10 +356,11 @@ class Game(Rules):
         """`observe` and `legal` at once, which is faster; written to `planes` (B, C * R * F) int8
         and `mask` (B, A) bool where they are given.
         """
+        words = state_words(state)
         planes = self._empty_planes(state) if planes is None else planes
         if mask is None:
             mask = np.empty((len(planes), self.num_actions), np.bool_)
-        self.kernels.observe.batch([*state_words(state), state.legal_bits], [planes, mask])
+        self.kernels.observe.batch([*words, state.legal_bits], [planes, mask])
         return self._as_planes(planes), mask
 
     def _empty_planes(self, state: State) -> Int8Array:
@@ -433,6 +437,8 @@ def _difference(kernel: Kernel, words: list[IntArray]) -> IntArray:
 
 def _random_words(rng: np.random.Generator, count: int) -> WordArray:
     """Uniformly random words, (count,)."""
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng is {quote(rng)}: it must be a numpy.random.Generator")
     if isinstance(rng.bit_generator, np.random.PCG64):
         # The default: its raw words are the same ones, in half the time.
         return rng.bit_generator.random_raw(count)

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from boardenvs.utils.checks import quote
+
 # The fields of a state share one type, so that code may loop over them.
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 BoolArray: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
@@ -17,7 +19,7 @@ WordArray: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
 
 
 # Of the words and the legal actions, to_move, ply and terminated.
-_TYPES = tuple(map(np.dtype, (np.uint64, np.int8, np.int32, np.bool_)))
+_TYPES: tuple[np.dtype[Any], ...] = tuple(map(np.dtype, (np.uint64, np.int8, np.int32, np.bool_)))
 
 
 class State(NamedTuple):
@@ -87,15 +89,21 @@ def empty_state(batch: int, words: int, legal_words: int) -> State:
     )
 
 
-def check_numbers(state: State) -> None:
-    """`check_state` if one of the last three arrays has a wrong type: far faster if none has."""
-    of_move, of_ply, of_end = _TYPES[1:]
-    if not (
-        state.to_move.dtype is of_move
-        and state.ply.dtype is of_ply
-        and state.terminated.dtype is of_end
-    ):
-        check_state(state)
+def check_numbers(state: State) -> int:
+    """The number of rows; `check_state` if an array has a wrong type: far faster if none has."""
+    of_word, of_move, of_ply, of_end = _TYPES
+    try:
+        if (
+            state.to_move.dtype is of_move
+            and state.ply.dtype is of_ply
+            and state.terminated.dtype is of_end
+            and state.legal_bits.dtype is of_word
+            and all([word.dtype is of_word for word in state.words])  # noqa: C419 (faster)
+        ):
+            return len(state.ply)
+    except (AttributeError, TypeError):  # no state, or no arrays
+        pass
+    return check_state(state)
 
 
 def state_words(state: State) -> list[IntArray]:
@@ -106,12 +114,16 @@ def state_words(state: State) -> list[IntArray]:
 
 def check_state(state: State) -> int:
     """The number of rows; TypeError or ValueError unless the arrays are as `State` says."""
-    rows, words = len(state.ply), len(state.words)
+    if not isinstance(state, State):
+        raise TypeError(f"{quote(state)} must be a State: `init`, `step` and `stack` make them")
+    rows, words = np.size(state.ply), len(state.words)
     names, kinds = ("words",) * words + State._fields[1:], (_TYPES[0],) * words + _TYPES
     for name, array, kind in zip(names, state.arrays, kinds, strict=True):
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"{name} of the state: {quote(array)} must be an array of {kind}")
         if array.dtype != kind:
             raise TypeError(f"{name} of the state: {array.dtype} must be {kind}")
-        if len(array) != rows or array.ndim != 1 + (name == "legal_bits"):
+        if array.shape[:1] != (rows,) or array.ndim != 1 + (name == "legal_bits"):
             raise ValueError(f"{name} of the state: shape {array.shape} does not fit {rows} rows")
     return rows
 

@@ -13,7 +13,6 @@ from boardenvs.game.state import (
     IntArray,
     State,
     Transition,
-    check_numbers,
     check_state,
     put,
     state_words,
@@ -29,7 +28,7 @@ def check_actions(given: object, rows: int) -> IntArray:
     """Actions as an array (rows,) of integers; TypeError or ValueError for anything else."""
     try:
         actions = np.asarray(given)
-    except (TypeError, ValueError, OverflowError):  # lists of several lengths, in one another
+    except (TypeError, ValueError, OverflowError, RuntimeError):  # ragged lists, torch's gradients
         raise ValueError(f"actions are {quote(given)}: they must be ({rows},) integers") from None
     if actions.shape != (rows,):
         raise ValueError(f"actions have shape {actions.shape}: it must be ({rows},)")
@@ -73,7 +72,6 @@ def step_batch_compiled(
     new = game.empty(size)
     terminated, truncated, illegal = (np.empty(size, np.bool_) for _ in range(3))
     signs = np.empty(size, np.int8)
-    check_numbers(state)
     given = [*state.arrays, actions.astype(np.intp, copy=False), waiting]
     try:
         game.kernels.step_batch.batch(given, [*new.arrays, terminated, truncated, illegal, signs])

@@ -20,7 +20,7 @@ from boardenvs.utils.spec import write_spec
 CONFIG, JOURNAL, POLICY, REPORT = "config.yaml", "journal.jsonl", "policy.npz", "report.html"
 EVALUATIONS = "evaluations.csv"
 _KINDS = {"training": CONFIG, "tournament": JOURNAL}
-_MOST_SETTINGS, _MOST_EVALUATED = 64 << 10, 256 << 10  # bytes
+_MOST_SETTINGS, _MOST_EVALUATED = 16 << 10, 256 << 10  # bytes
 _MOST_CURVES, _MOST_OPPONENTS = 40, 6
 _SCORE, _WORST = "evaluation/", "evaluation/worst"  # names of metrics
 
