@@ -125,3 +125,30 @@ def test_the_version_is_one(wheel):
     assert f"\nversion: {version}\n" in citation
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert version in re.findall(r"^## (\d+\.\d+\.\d+)", changes, re.MULTILINE)
+
+
+def test_installing_tries_the_small_torch_first_and_asks_for_no_rights(tmp_path):
+    for name in ("uv", "make", "apt-get", "sudo"):
+        told = f'echo {name} "$@" >> {tmp_path}/told' if name != "make" else ":"
+        (tmp_path / name).write_text(f"#!/bin/sh\n{told}; test {name} = make\n")
+        (tmp_path / name).chmod(0o755)
+    words = ["make", "-s", f"BIN={tmp_path}", "--eval=t:;$(call install,python,x)", "t"]
+    assert run(words, ROOT).returncode != 0
+    ci = [f"PATH={tmp_path}:{os.environ['PATH']}", ROOT / ".ci/run"]
+    assert run(["env", "--unset=CI", *ci], ROOT).returncode == 0
+    first, second = (tmp_path / "told").read_text().splitlines()
+    assert first.replace(" --torch-backend=cpu", "") == second != first
+    assert run(["env", "CI=true", *ci], ROOT).returncode == 1
+    assert (tmp_path / "told").read_text().endswith("apt-get update -qq\n")
+
+
+def test_links_of_the_guide_are_absolute_on_a_package_index(tmp_path):
+    guide = tmp_path / "README.md"
+    guide.write_bytes((ROOT / "README.md").read_bytes())
+    command = [sys.executable, ROOT / ".ci/absolute_links.py", guide, "someone/boardenvs", "v1"]
+    assert run(command, ROOT).returncode == 0
+    links = re.findall(r"(?:\]\(|(?:src|href|srcset)=\")([^)\"\s]+)", guide.read_text())
+    assert [link for link in links if not re.match("https?:|#|mailto:", link)] == []
+    places = [link.partition("/v1/")[2] for link in links if "/v1/" in link]
+    assert places
+    assert all((ROOT / place.partition("#")[0]).exists() for place in places)

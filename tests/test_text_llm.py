@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import socket
 import threading
 import time
 from contextlib import contextmanager, suppress
@@ -222,6 +223,23 @@ def test_a_key_that_is_sent_back_is_in_no_log_reply_or_error(echoed, tmp_path):
     assert "[key] a1" in said
     for secret in (KEY, echoed):
         assert secret.replace("\\", "").lower() not in said.lower()
+
+
+def test_a_wrong_status_line_is_shown_without_control_characters_key_and_most_of_it():
+    def answer():
+        for _ in range(6):
+            with listening.accept()[0] as connection:
+                connection.recv(1 << 16)
+                connection.sendall(f"\x1b[2J{KEY} {'x' * 50_000}\r\n".encode())
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=answer, daemon=True).start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        with pytest.raises(StopPlayError) as stop:
+            Endpoint(LlmSettings("tiny", url, wait=0)).ask("Hello")
+    said = str(stop.value)
+    assert "BadStatusLine: \ufffd[2J[key] x" in said
+    assert len(said) < 300
 
 
 def test_what_an_endpoint_does_not_say_is_estimated():

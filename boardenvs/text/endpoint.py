@@ -24,7 +24,7 @@ from pydantic import BaseModel, Field
 from boardenvs.game.errors import StopPlayError
 from boardenvs.text.player import ModelReply
 from boardenvs.text.turn import RETRIES
-from boardenvs.utils.checks import cut, is_whole, quote
+from boardenvs.utils.checks import cut, is_whole, printable, quote
 from boardenvs.utils.child import is_secret
 from boardenvs.utils.decoding import decode, parse_json
 
@@ -205,7 +205,8 @@ class Endpoint:
                 raise _PassingError("the answer broke off")
             return response.status, response.headers, content
         except (OSError, http.client.HTTPException, ValueError, OverflowError) as error:
-            raise _PassingError(self._without_key(f"{type(error).__name__}: {error}")) from None
+            why = self._without_key(f"{type(error).__name__}: {error}")  # may be the status line
+            raise _PassingError(printable(cut(why, 200)).strip()) from None
         finally:
             if alarm:
                 alarm.cancel()
