@@ -1,8 +1,9 @@
 """Othello with holes as PettingZoo and Gymnasium environments.
 
 Observations are int8 (8, 8, 3): the agent's discs, the opponent's, and the holes. Action 8 * (y-1)
-+ (x-1) places a disc on file x and rank y (0 is a1, 63 is h8); action 64 passes, which is legal
-only for a side without another move.
++ (x-1) places a disc on file x and the y-th row from the bottom (0 is a8, 63 is h1: row 1 is at the
+top); action 64 passes, which is legal only for a side without another move. The agent "red" has the
+white discs.
 
 By default c3, c6, f3 and f6 are out of play (`holes`, a set of 64 bits): no disc goes there, and no
 line of discs runs through them.

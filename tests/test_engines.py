@@ -109,7 +109,7 @@ def test_what_others_send_and_expect() -> None:
         said.append(line)
         return nboard(line)
 
-    position = OTHELLO.start().step(OTHELLO.parse_action("e3"))  # e6 of tournaments
+    position = OTHELLO.start().step(OTHELLO.parse_action("e6"))
     EngineProcess(Played(lambda number: script).start, "nboard").choose(position, [20])
     start = "---------------------------O*------*O---------------------------"
     assert said[-3].endswith(f"BO[8 {start} *]B[E6];)")
@@ -128,7 +128,7 @@ WORDS = (
     "1 genmove play undo b w black white d3 f5 D6 PA pass boardsize 8 9 clear_board list_commands "
     "go position fen moves nboard 2 ping "
     "set game move hint known_command final_score showboard boardenvs-position set_game Othello "
-    "8/8/8/3rb3/3br3/8/8/8 red -1 BO[8 *] (;GM[Othello] ]B[F5]W[d6/1/2] ;) # \x00 \xff é % {} "
+    "8/8/8/3wb3/3bw3/8/8/8 white -1 BO[8 *] (;GM[Othello] ]B[F5]W[d6/1/2] ;) # \x00 \xff é % {} "
     f"BO[8{'-' * 27}O*------*O{'-' * 27}*] {'*' * 64} time_left time_settings reg_genmove"
 ).split(" ")
 

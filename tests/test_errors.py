@@ -77,7 +77,7 @@ def positions() -> Rows:
         for wrong in (-1, (1 << 30) + 1, 1 << 64, 1.5, True, "a", None):
             yield partial(place, squares, 0, wrong), f"ply is {wrong!r}: it must be 0"
     on_holes = (from_squares(["c3", "d4"]), from_squares(["f6"]))
-    yield partial(HOLES.position, on_holes), "a piece on c3, f6, which is a hole"
+    yield partial(HOLES.position, on_holes), "a piece on c6, f3, which is a hole"
     yield partial(WOLF.position, (3, 0b111100)), "2 wolves and 4 sheep"
     yield partial(LINES.position, (THIRTEEN, 0)), "black has 13 pieces: a side has at most 12"
 
@@ -87,22 +87,22 @@ def texts_of_positions() -> Rows:
         ("", "has 0 fields:"),
         ("8/8/8/8/8/8/8/8", "has 1 field:"),
         ("8/8/8/8/8/8/8/8 black 0 x", "has 4 fields:"),
-        ("8/8/8/3rb3/3br3/8/8 black", "the board has 7 ranks"),
-        ("8/8/8/3rb3/3br3/8/8/7 black", "rank 1, '7', has 7 squares"),
-        ("8/8/8/3rb3/3br3/8/8/8b black", "rank 1, '8b', has 9 squares"),
-        ("8/8/8/3rw3/3br3/8/8/8 black", "'w' in rank 5 is neither 'b', 'r'"),
-        ("8/8/8/3rb3/3br3/8/8/8 blak", "unknown role 'blak'. Did you mean 'black'"),
-        ("8/8/8/3rb3/3br3/8/8/8 black -1", "'-1' is not a number of plies"),
-        ("8/8/8/3rb3/3br3/8/8/8 black 99999999999", "it must be 0 or more, and at most 2**30"),
+        ("8/8/8/3wb3/3bw3/8/8 black", "the board has 7 ranks"),
+        ("8/8/8/3wb3/3bw3/8/8/7 black", "rank 8, '7', has 7 squares"),
+        ("8/8/8/3wb3/3bw3/8/8/8b black", "rank 8, '8b', has 9 squares"),
+        ("8/8/8/3xb3/3bw3/8/8/8 black", "'x' in rank 4 is neither 'b', 'w'"),
+        ("8/8/8/3wb3/3bw3/8/8/8 blak", "unknown side 'blak'. Did you mean 'black'"),
+        ("8/8/8/3wb3/3bw3/8/8/8 black -1", "'-1' is not a number of plies"),
+        ("8/8/8/3wb3/3bw3/8/8/8 black 99999999999", "it must be 0 or more, and at most 2**30"),
         ("X" * 63 + "O Y", "'Black', 'O', 'White', 'X', 'black'"),
-        ("-" * 63 + "x X", "'x' on h8 is none of 'X', 'O' and '-'"),
+        ("-" * 63 + "z X", "'z' on h8 is none of 'X', 'O' and '-'"),
     ):
         yield partial(fen.parse_position, OTHELLO, text), said
         yield partial(fen.parse_position, OTHELLO, text), repr(text)
     # The game's own objection, with the text that it is about.
-    board = "8/8/8/3rb3/3br3/2b5/8/8 black"
+    board = "8/8/8/3wb3/3bw3/2b5/8/8 black"
     yield partial(fen.parse_position, HOLES, board), f"position '{board}'"
-    yield partial(fen.parse_position, HOLES, board), "c3, which is a hole"
+    yield partial(fen.parse_position, HOLES, board), "c6, which is a hole"
 
 
 def actions() -> Rows:

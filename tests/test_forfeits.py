@@ -75,7 +75,7 @@ def test_an_illegal_action_forfeits_its_own_row_alone(number: int) -> None:
     assert (faults.forfeits, faults.repeats) == (1, 0)
     message = str(faults.message)
     assert message.startswith(f"action {max(number, FORFEIT + 1)}")
-    assert message.endswith(" is not legal in '8/8/8/3rb3/3br3/8/8/8 black 0'")
+    assert message.endswith(" is not legal in '8/8/8/3wb3/3bw3/8/8/8 black 0'")
 
 
 def test_a_failing_board_does_not_cost_the_boards_beside_it() -> None:

@@ -13,9 +13,9 @@ from variants import random_record
 import boardenvs
 from boardenvs.board.bitboard import squares_of
 from boardenvs.games import GAMES, make
-from boardenvs.play import MoveNotation
 from boardenvs.records import Record, replay, save
 from boardenvs.records.page import write_page
+from boardenvs.records.record import names
 
 CHROMIUM = shutil.which("chromium")
 OTHELLO, LINES = make("othello"), make("lines_of_action")
@@ -50,8 +50,7 @@ def test_the_page_has_every_position(game_id):
             assert squares == list(squares_of(position.pieces(role)))
         ends = [record.game.action_squares(a, position)[-1:] for a in position.legal_actions()]
         assert set(targets) == {square for end in ends for square in end}
-    write, line = MoveNotation(record.game).write, zip(record.actions, replay(record), strict=False)
-    assert [step[0] for step in shown["steps"]] == [write(a, position) for a, position in line]
+    assert [step[0] for step in shown["steps"]] == names(record)
     assert "won" in content["captions"][shown["steps"][-1][3]] or record.goal[0] == 50
 
 

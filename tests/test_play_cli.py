@@ -8,7 +8,6 @@ from variants import make, random_line
 from boardenvs.agents import make_agent
 from boardenvs.board.bitboard import square_name
 from boardenvs.game.position import stack
-from boardenvs.play import MoveNotation
 from boardenvs.records import load, make_record, replay
 
 OTHELLO = make("othello")
@@ -40,7 +39,7 @@ def test_two_people_play_from_a_position_to_the_end(game_id, seed, first, said, 
     start = positions[first] if first else None
     record = make_record(game, actions[first:], start=start, players=("human", "human"))
     played = zip(record.actions, positions[first:], strict=False)
-    moves = [MoveNotation(game).write(a, p) for a, p in played if a != game.noop]
+    moves = [game.action_name(a, p) for a, p in played if a != game.noop]
     text = play(*moves, game=game_id, words=["--as", "both", "--position", positions[first].fen()])
     assert load(file) == [record]
     assert said in text
@@ -83,7 +82,7 @@ def test_hint_and_resign(play, file):
 def test_a_game_goes_on_another_day(play, file):
     play("e6")
     (before,) = load(file)
-    move = MoveNotation(OTHELLO).write(replay(before)[-1].legal_actions()[0])
+    move = OTHELLO.action_name(replay(before)[-1].legal_actions()[0])
     play(move, words=["--resume"])
     (after,) = load(file)
     assert (after.players, len(after.actions)) == (before.players, 4)

@@ -4,7 +4,7 @@ import pytest
 from variants import make, random_record
 
 from boardenvs.board.bitboard import squares_of
-from boardenvs.play import GameSession, MoveNotation, record_of, session_of
+from boardenvs.play import GameSession, legal_names, parse_move, record_of, session_of
 from boardenvs.records import make_record, replay
 
 OTHELLO = make("othello")
@@ -44,9 +44,9 @@ def test_a_recorded_game_from_any_ply_and_position():
 
 def test_othello_is_written_as_its_players_know_it():
     """White is on d4 and e5, and black begins with d3, c4, f5 or e6."""
-    notation, start = MoveNotation(OTHELLO), OTHELLO.start()
-    assert notation.sides == ("black", "white")
-    assert {notation.write(square) for square in squares_of(start.pieces(1))} == {"d4", "e5"}
-    assert sorted(notation.legal(start)) == ["c4", "d3", "e6", "f5"]
-    for name, action in notation.legal(start).items():
-        assert notation.parse(name.upper(), start) == action
+    start = OTHELLO.start()
+    assert OTHELLO.sides == ("black", "white")
+    assert {OTHELLO.square_name(square) for square in squares_of(start.pieces(1))} == {"d4", "e5"}
+    assert sorted(legal_names(start)) == ["c4", "d3", "e6", "f5"]
+    for name, action in legal_names(start).items():
+        assert parse_move(name.upper(), start) == OTHELLO.parse_action(name) == action

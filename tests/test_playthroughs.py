@@ -41,9 +41,8 @@ def shown(
     if position.ply % 5 == 0 or position.is_over():
         counts = position.ply % 2 > 0
         yield to_ansi(
-            game, position, action, before=before, legal=True, counts=counts, colour=False,
-            rule_sheet=True,
-        )  # fmt: skip
+            game, position, action, before=before, legal=True, counts=counts, colour=False
+        )
     yield "; ".join(f"{a} {game.action_name(a, position)}" for a in legal)
     for a in legal:
         name = game.action_name(a, position)

@@ -84,7 +84,7 @@ def test_what_comes_after_the_end_is_illegal():
 def test_a_wrong_goal_is_named():
     (record,) = parse_moves(OTHELLO, [WIPEOUT])
     wrong = replace(record, goal=LOST)
-    message = "the record gives black 0, red 100; the rules give black 100, red 0"
+    message = "the record gives black 0, white 100; the rules give black 100, white 0"
     assert check([record, wrong]) == [("finished", WON, None), ("finished", WON, message)]
     # Nothing can be said about the result of a game that was given up.
     assert check([replace(wrong, actions=wrong.actions[:5])]) == [("cut off", None, None)]
@@ -123,8 +123,10 @@ def test_moves_round_trip(game):
     [
         ("lines_of_action", "1. B1-B3 a3xc1 2. c8-c6", ["b1-b3", "a3-c1", "c8-c6"]),
         ("wolf_and_sheep", "d8-c7, a1-b2", ["d8-c7", "a1-b2"]),
-        ("othello", "1.f5d6 2.C3", ["f4", "d3", "c6"]),
-        ("othello", "1) F5, D6c3", ["f4", "d3", "c6"]),
+        ("othello", "1.f5d6 2.C3", ["f5", "d6", "c3"]),
+        ("othello", "1) F5, D6c3", ["f5", "d6", "c3"]),
+        ("othello", "1 F5 2 D6 3 C3", ["f5", "d6", "c3"]),
+        ("othello", "f5 -- D6PAc3 pass", ["f5", "d6", "c3"]),
     ],
 )
 def test_ways_to_write_moves(name, line, words):
@@ -188,7 +190,7 @@ def test_tournament_games():
 
 # ---- formats -----------------------------------------------------------------------------------
 
-GOOD = {"version": 1, "game": "othello", "goal": {"black": 100, "red": 0}, "actions": "d3"}
+GOOD = {"version": 1, "game": "othello", "goal": {"black": 100, "white": 0}, "actions": "d3"}
 LINE = json.dumps(GOOD)
 
 
@@ -204,11 +206,11 @@ WRONG_LINES = [
     (line(version=2), "version is 2: it must be less than or equal to 1"),
     (line(game="otello"), "Did you mean 'othello'"),
     (line(game="sys:exit"), "which a file does not import or call"),
-    (line(actions="f4 z9"), "z9"),
+    (line(actions="f5 z9"), "z9"),
     (line(goal={"black": 100}), "it must have a value for each of"),
-    (line(goal={"black": "100", "red": 0}), r"goal\.black is '100': it must be a valid"),
+    (line(goal={"black": "100", "white": 0}), r"goal\.black is '100': it must be a valid"),
     (line(start="8/8 black"), "it must have 8"),
-    (line(action="f4"), "Did you mean 'actions'"),
+    (line(action="f5"), "Did you mean 'actions'"),
     (line(actions="x" * 100_000), "xxx"),
     ("x" * (1 << 21), "has more than 1048576 characters"),
 ]

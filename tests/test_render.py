@@ -15,7 +15,6 @@ import pytest
 from variants import make, random_line
 
 from boardenvs import games, render
-from boardenvs.board.bitboard import parse_square
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
 
@@ -64,14 +63,16 @@ def uses(svg: str, what: str) -> list[tuple[float, float]]:
     [*(("othello", name) for name in SQUARES), *((game_id, "b5") for game_id in games.GAMES)],
 )
 def test_a_piece_is_in_its_square(game_id: str, name: str, role: int) -> None:
-    game, position = make(game_id), lone(role, parse_square(name))
-    shown = cells(render.to_ansi(game, position, colour=False, rule_sheet=True))
-    assert shown.pop(name) == f" {game.roles[role][0].upper()} "
+    game = make(game_id)
+    square = game.parse_square(name)
+    position = lone(role, square)
+    shown = cells(render.to_ansi(game, position, colour=False))
+    assert shown.pop(name) == f" {game.sides[role][0].upper()} "
     assert set(shown.values()) <= {" . ", " # "}
 
-    column, row = SQUARES[name]
-    svg = render.to_svg(game, position, rule_sheet=True)
-    assert [uses(svg, drawn) for drawn in game.roles] == [[(column, row)], []][:: 1 - 2 * role]
+    column, row = square % 8, 7 - square // 8
+    svg = render.to_svg(game, position)
+    assert [uses(svg, drawn) for drawn in game.sides] == [[(column, row)], []][:: 1 - 2 * role]
 
     changed = (render.to_rgb(game, position) != render.to_rgb(game, lone(role, None))).any(axis=2)
     left, top = UNIT // 2 + UNIT * column, UNIT // 2 + UNIT * row
@@ -83,9 +84,7 @@ def test_a_piece_is_in_its_square(game_id: str, name: str, role: int) -> None:
 def test_the_last_action_is_marked(game: Game) -> None:
     positions, actions = random_line(game, 1, 12)
     for before, action, after in zip(positions, actions, positions[1:], strict=False):
-        shown = cells(
-            render.to_ansi(game, after, action, before=before, colour=False, rule_sheet=True)
-        )
+        shown = cells(render.to_ansi(game, after, action, before=before, colour=False))
         marked = {name for name, cell in shown.items() if cell[0] == "["}
         named = game.action_name(action, before)
         assert marked == (set() if action == game.noop else set(named.split("-")))
@@ -99,10 +98,9 @@ def test_othello_is_seen_as_its_players_know_it() -> None:
     found = {sign: sorted(s for s in shown if shown[s].strip() == sign) for sign in "BW*"}
     assert found == {"B": ["d5", "e4"], "W": ["d4", "e5"], "*": ["c4", "d3", "e6", "f5"]}
     svg = render.to_svg(OTHELLO, OTHELLO.start())
-    assert {what: sorted(uses(svg, what)) for what in ("black", "white", "red")} == {
+    assert {what: sorted(uses(svg, what)) for what in ("black", "white")} == {
         "black": [(3, 4), (4, 3)],  # columns and rows from the upper left
         "white": [(3, 3), (4, 4)],
-        "red": [],
     }
     assert render.to_rgb(OTHELLO, OTHELLO.start(), caption=False, unit=20).shape == (180, 180, 3)
 
@@ -145,17 +143,11 @@ def contents(uses: Iterable[Element]) -> list[list[tuple[object, ...]]]:
     return boards
 
 
-def alone(
-    game: Game, positions: list[Position], actions: list[int], rule_sheet: bool = False
-) -> list[object]:
+def alone(game: Game, positions: list[Position], actions: list[int]) -> list[object]:
     """The contents of the pictures of single positions."""
     plies = zip([None, *positions], [None, *actions], positions, strict=False)
     return [
-        contents(
-            fromstring(
-                render.to_svg(game, after, action, before=before, rule_sheet=rule_sheet)
-            ).iter(f"{SVG}use")
-        )[0]
+        contents(fromstring(render.to_svg(game, after, action, before=before)).iter(f"{SVG}use"))[0]
         for before, action, after in plies
     ]
 

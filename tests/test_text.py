@@ -12,7 +12,7 @@ from variants import BUILT_IN, make, random_position
 
 import boardenvs
 from boardenvs import records
-from boardenvs.board.bitboard import square_name, squares_of
+from boardenvs.board.bitboard import squares_of
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.exams import take_exam
 from boardenvs.text import (
@@ -39,98 +39,98 @@ def first_move(prompt):
 # ---- the reader ----------------------------------------------------------------------------------
 
 # The move, an illegal one with "!", or "?" for what cannot be read, and the reply. At the start of
-# Othello e3 and f4 are legal, of Lines of Action b1-b3 and c1-c3.
+# Othello e6 and f5 are legal, of Lines of Action b1-b3 and c1-c3.
 REPLIES = r"""
-e3 | e3
-e3 | **E3**
-e3 | `e3`.
-e3 | e 3
-e3 | (e, 3)
-e3 | column e, row 3
-e3 | row 3, file E
-e3 | ["e3"]
-e3 | \uff45\uff13
-e3 | e3\u200b
+e6 | e6
+e6 | **E6**
+e6 | `e6`.
+e6 | e 6
+e6 | (e, 6)
+e6 | column e, row 6
+e6 | row 6, file E
+e6 | ["e6"]
+e6 | \uff45\uff16
+e6 | e6\u200b
 !a1 | a1
 !z9 | {"move": "z9"}
 !pass | pass
-e3 | {"move": "e3"}
-e3 | {'move': 'E3'}
-e3 | {move: e3}
-e3 | {"move": "e3",}
-e3 | {"answer": {"move": "e3"}}
-e3 | {"response": {"final_answer": ["e3"]}}
-e3 | {"action": "place", "square": "e3", "expected reply": "f4"}
-e3 | {"opponent": {"move": "f4"}, "best move": "e3"}
-e3 | {"move": "e3 (a corner later), better than f4"}
-e3 | ```json\n{"move": "e3"}\n```
-e3 | I like f4. {"move": "e3"} This flips one disc and is better than f4.
-e3 | {"move": "f4"} is bad. {"move": "e3"}
-e3 | {"move": "e3"}, not {"move": "f4"}
-e3 | {"move": "e3"}\nThe form was {"move": "<your move>"}.
-? | {"move": "e3"} Wait, no: f4
-? | {"move": "e3"}\n\nOn second thought, that loses.
-? | {"move": "e3"}\nf4
-? | {"move": "e3"}\nI play f4.
-? | {"move": "e3", "final_move": "f4"}
-? | {"move": ["e3", "f4"]}
-? | {"move": "e3 or f4"}
-? | {"move": "not e3"}
+e6 | {"move": "e6"}
+e6 | {'move': 'E6'}
+e6 | {move: e6}
+e6 | {"move": "e6",}
+e6 | {"answer": {"move": "e6"}}
+e6 | {"response": {"final_answer": ["e6"]}}
+e6 | {"action": "place", "square": "e6", "expected reply": "f5"}
+e6 | {"opponent": {"move": "f5"}, "best move": "e6"}
+e6 | {"move": "e6 (a corner later), better than f5"}
+e6 | ```json\n{"move": "e6"}\n```
+e6 | I like f5. {"move": "e6"} This flips one disc and is better than f5.
+e6 | {"move": "f5"} is bad. {"move": "e6"}
+e6 | {"move": "e6"}, not {"move": "f5"}
+e6 | {"move": "e6"}\nThe form was {"move": "<your move>"}.
+? | {"move": "e6"} Wait, no: f5
+? | {"move": "e6"}\n\nOn second thought, that loses.
+? | {"move": "e6"}\nf4
+? | {"move": "e6"}\nI play f5.
+? | {"move": "e6", "final_move": "f5"}
+? | {"move": ["e6", "f5"]}
+? | {"move": "e6 or f5"}
+? | {"move": "not e6"}
 ? | {"move": "<your move>"}
 ? | {"move": null}
-? | {"moves": ["e3"]}
-? | {"opponent_move": "e3"}
-? | [{"move": "e3"}, {"move": "f4"}]
-? | {"move": "e3"}\n{"move": "f
+? | {"moves": ["e6"]}
+? | {"opponent_move": "e6"}
+? | [{"move": "e6"}, {"move": "f5"}]
+? | {"move": "e6"}\n{"move": "f
 ? | {"move":
-? | For example {"move": "e3"}
-e3 | <move>e3</move>
-e3 | <answer>\nMove: e3\n</answer>
-e3 | <answer><move>e3</move></answer>
-e3 | <answer>{"move": "e3"}</answer>
-e3 | <answer>e3
-e3 | The <answer> tag has it: <answer>e3</answer>
-e3 | [ANSWER]e3[/ANSWER]
-e3 | &lt;move&gt;e3&lt;/move&gt;
-? | <answer>{"move": "f4"} or rather e3</answer>
-? | <answer>e3, f4</answer>
+? | For example {"move": "e6"}
+e6 | <move>e6</move>
+e6 | <answer>\nMove: e6\n</answer>
+e6 | <answer><move>e6</move></answer>
+e6 | <answer>{"move": "e6"}</answer>
+e6 | <answer>e6
+e6 | The <answer> tag has it: <answer>e6</answer>
+e6 | [ANSWER]e6[/ANSWER]
+e6 | &lt;move&gt;e6&lt;/move&gt;
+? | <answer>{"move": "f5"} or rather e6</answer>
+? | <answer>e6, f5</answer>
 ? | <move></move>
-e3 | Thus \boxed{e3}.
-e3 | $\boxed{\text{e3}}$
-? | \boxed{e3
-? | \boxed{e3} \boxed{e3 / f4}
-e3 | Final answer: e3
-e3 | **Final Answer:** E3
-e3 | ## Final answer\n\n**e3**
-e3 | That is all. Final answer: e3.
-e3 | Final answer: {"move": "e3"}
-e3 | - Final move: e3 - it prepares f4
-e3 | My move: I play e3, since f4 loses.
-e3 | Move -> e3
-e3 | Move: f4\nFinal move: e3
-? | Move: f4\nMove: e3
-? | Move: e3 / f4
-? | Final answer: e3, no, f4
-? | Final answer: e3? Hmm, f4.
-? | Last move: e3
-? | Opponent's move: e3
-? | 12. Move: e3
-? | Legal moves: e3
-e3 | <think>{"move": "f4"}</think> {"move": "e3"}
-e3 | {"move": "f4"} </think>\ne3
-? | <think>{"move": "e3"}
-? | {"move": "f4"} <think>hm</think> I still think </think> no move yet
-e3 | ~~{"move": "f4"}~~ {"move": "e3"}
-e3 | {"move": "e3"}\n> {"move": "f4"}
-? | ~~{"move": "e3"}~~
-? | > {"move": "e3"}
-? | <del>Final answer: e3</del>
-? | I play e3.
-? | The best move is e3
-? | e3!? Or f4
-? | e3, because it flips a disc.
-? | e3 f4
-? | I will not play f4, but e3.
+e6 | Thus \boxed{e6}.
+e6 | $\boxed{\text{e6}}$
+? | \boxed{e6
+? | \boxed{e6} \boxed{e6 / f5}
+e6 | Final answer: e6
+e6 | **Final Answer:** E6
+e6 | ## Final answer\n\n**e6**
+e6 | That is all. Final answer: e6.
+e6 | Final answer: {"move": "e6"}
+e6 | - Final move: e6 - it prepares f5
+e6 | My move: I play e6, since f5 loses.
+e6 | Move -> e6
+e6 | Move: f5\nFinal move: e6
+? | Move: f5\nMove: e6
+? | Move: e6 / f5
+? | Final answer: e6, no, f5
+? | Final answer: e6? Hmm, f5.
+? | Last move: e6
+? | Opponent's move: e6
+? | 12. Move: e6
+? | Legal moves: e6
+e6 | <think>{"move": "f5"}</think> {"move": "e6"}
+e6 | {"move": "f5"} </think>\ne6
+? | <think>{"move": "e6"}
+? | {"move": "f5"} <think>hm</think> I still think </think> no move yet
+e6 | ~~{"move": "f5"}~~ {"move": "e6"}
+e6 | {"move": "e6"}\n> {"move": "f5"}
+? | ~~{"move": "e6"}~~
+? | > {"move": "e6"}
+? | <del>Final answer: e6</del>
+? | I play e6.
+? | The best move is e6
+? | e6!? Or f5
+? | e6, because it flips a disc.
+? | e6 f5
+? | I will not play f5, but e6.
 ? | I pass on that.
 ? |
 b1-b3 | b1-b3
@@ -229,13 +229,13 @@ def test_garbage_is_read_as_something(text):
 def test_long_replies_take_no_long_time():
     """A pattern that takes the square of a length would take minutes."""
     position = make("othello").start()
-    pieces = '{"a": |{"move": |<think>|<move>|e3|e3, |`|~~|> |\\boxed{|(|Move:|Final |wait no |<!--'
+    pieces = '{"a": |{"move": |<think>|<move>|e6|e6, |`|~~|> |\\boxed{|(|Move:|Final |wait no |<!--'
     for piece in (*pieces.split("|"), "\n", "\ud800", "{'move'"):
         read(piece * (400_000 // len(piece)), position)
 
 
 def test_a_pass_is_a_move_where_it_is_the_only_one():
-    position = parse_position(make("othello"), "8/8/8/8/8/8/8/br6 red")
+    position = parse_position(make("othello"), "8/8/8/8/8/8/8/bw6 white")
     for reply in ("pass", "I pass.", '{"move": "pass"}', '{"move": null}', "Final answer: none"):
         assert read(reply, position).action == position.game.noop, reply
     assert read('{"move": "d3"}', position).kind == "illegal"
@@ -248,41 +248,41 @@ def test_a_pass_is_a_move_where_it_is_the_only_one():
 TOLD = """
 # The game so far
 
-1. black: f4
-2. red: d3
-3. black: c4
+1. black: f5
+2. white: d6
+3. black: c5
 
 # The position
 
        a b c d e f g h
-     8 . . . . . . . .
-     7 . . . . . . . .
-     6 . . # . . # . .
-     5 . . . R B . . .
-     4 . . B B B B . .
-     3 . . # R . # . .
-     2 . . . . . . . .
      1 . . . . . . . .
+     2 . . . . . . . .
+     3 . . # . . # . .
+     4 . . . W B . . .
+     5 . . B B B B . .
+     6 . . # W . # . .
+     7 . . . . . . . .
+     8 . . . . . . . .
 
-B is one of the discs of black, R one of red, and . an empty square, # a hole.
+B is one of the discs of black, W one of white, and . an empty square, # a hole.
 
-It is your turn: red is to move.
+It is your turn: white is to move.
 
-Your legal moves are: b3, b5, f5.
+Your legal moves are: b6, b4, f4.
 
 # Your answer
 
-A move is written like e3. Think as long as you like, and then end your reply"""
+A move is written like e6. Think as long as you like, and then end your reply"""
 
 
 def test_prompts_tell_the_game():
     line = [make("othello_holes").start()]
-    actions = [line[0].game.parse_action(name) for name in ("f4", "d3", "c4")]
+    actions = [line[0].game.parse_action(name) for name in ("f5", "d6", "c5")]
     for action in actions:
         line.append(line[-1].step(action))
     prompt = write_prompt(line, actions, legal_moves=True)
     assert prompt.startswith(
-        "You play Othello with holes. You are red, and black is your opponent."
+        "You play Othello with holes. You are white, and black is your opponent."
     )
     assert TOLD in prompt
     assert "at a position of its own" in write_prompt(line[-1:])
@@ -293,7 +293,7 @@ def test_instructions_tell_the_holes_and_limits(name):
     game = make(name)
     text = " ".join(game.about.instructions.split())
     holes = re.findall(r"[a-h][1-8]", text.partition("Holes are")[2])
-    assert holes == [square_name(s) for s in squares_of(game.holes)]
+    assert holes == [game.square_name(s) for s in squares_of(game.holes)]
     limit = getattr(game, "max_steps", game.max_plies)
     assert re.findall(r"After (\d+) moves", text) == ([] if limit is None else [str(limit)])
     assert re.search(rf"{game.roles[0]} first", text, re.IGNORECASE)
@@ -354,7 +354,7 @@ def test_bad_replies_are_asked_again_and_then_lose_the_game(tmp_path):
 
 
 def test_wrong_values_are_refused():
-    for wrong in ({"seat": "white"}, {"retries": -1}, {"opponent": "nobody"}):
+    for wrong in ({"seat": "wolf"}, {"retries": -1}, {"opponent": "nobody"}):
         with pytest.raises(ValueError, match=r"must|unknown"):
             TextEnv("othello", **wrong)
     env = TextEnv("othello")
@@ -363,7 +363,7 @@ def test_wrong_values_are_refused():
     env.reset(seed=1)
     with pytest.raises(TypeError, match="must be a text"):
         env.step(19)
-    assert env.step('{"move": "e3"}', finished=False).reading.text == "the reply was cut off"
+    assert env.step('{"move": "e6"}', finished=False).reading.text == "the reply was cut off"
 
 
 @pytest.mark.parametrize("name", ["othello", "wolf_and_sheep"])
@@ -440,12 +440,12 @@ def test_tools_name_no_file():
 
 def test_tools_are_stopped_in_time(numpy_in_processes, monkeypatch, tmp_path):
     with pytest.raises(ValueError, match="may take 2 seconds"):
-        GameTools(opponent="alphabeta:depth=60", seconds=2).new_game(seat="red")
+        GameTools(opponent="alphabeta:depth=60", seconds=2).new_game(seat="white")
     monkeypatch.setenv("ARENA_TEST_FLAG", str(tmp_path / "flag"))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     tools = GameTools("othello", "python:arena_agents:dying_once", seconds=300)
     tools.new_game(seat="black")
     with pytest.raises(ValueError, match=r"not move: the process ended with exit code 1\. This"):
-        tools.play("e3")
+        tools.play("e6")
     tools.new_game(seat="black")
-    assert "e3" in tools.play("e3")
+    assert "e6" in tools.play("e6")

@@ -25,7 +25,7 @@ from boardenvs.utils.cache import private_folder
 from boardenvs.web.guard import STRANGER_SECONDS, address_in_file
 
 THINK = {"line": line("othello"), "agent": "alphabeta:depth=30", "seed": 0}  # for long
-MOVES = ("e3", "f3", "c5")
+MOVES = ("e6", "f6", "c4")
 MARK = "imported_by_the_page"
 
 
@@ -163,12 +163,12 @@ def test_programs_on_this_and_other_ports_learn_no_secret(browser):
 def questions(game="othello", agent="random"):
     """All that a page may ask about a game."""
     return [
-        {"do": "line", "line": line(game, "e3"), "since": 0},
+        {"do": "line", "line": line(game, "e6"), "since": 0},
         {"do": "opponents", "game": game},
         {"do": "agent", "game": game, "agent": agent},
-        {"do": "move", "line": line(game, "e3"), "agent": agent, "seed": 1, "seconds": 0.1},
+        {"do": "move", "line": line(game, "e6"), "agent": agent, "seed": 1, "seconds": 0.1},
         {"do": "explain", "line": line(game), "agent": agent, "seconds": 0.1},
-        {"do": "review", "line": line(game, "e3"), "agent": agent},
+        {"do": "review", "line": line(game, "e6"), "agent": agent},
     ]
 
 
@@ -183,7 +183,7 @@ def test_what_the_command_line_names_may_be_named_and_ctrl_c_ends_at_once(tmp_pa
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{Path(__file__).parent}")
     agent, game = "python:arena_agents:lowest", f"{MARK}:ThreeInARow"
     with served("--agent", agent, "--game", game) as server, server.page() as page:
-        assert page.ask("game", game=game)["game"]["roles"]
+        assert page.ask("game", game=game)["game"]["sides"]
         assert page.ask("move", line=line("othello"), agent=agent, seed=0)["position"]["ply"] == 1
         assert "may not name" in page.ask("agent", game="othello", agent=agent + "x")["error"]
         page.send("move", **THINK)
@@ -210,7 +210,7 @@ def test_sizes_are_bounded(server):
         ticket = page.ask("ticket")["ticket"]
         large = server.client.post(f"/once/{ticket}", content=b"x" * (33 << 20))
         assert "more than 32,768 KiB" in large.json()["error"]
-        assert "error" in page.ask("line", line=line("othello", *["e3"] * 2001))
+        assert "error" in page.ask("line", line=line("othello", *["e6"] * 2001))
         numbers = [page.send("move", **THINK) for _ in range(6)]
         for number in numbers[4:]:
             assert "stop one" in next(page.hear(number))["error"]

@@ -43,13 +43,8 @@ class Counterpart:
     """
 
     name: str
-    read: Callable[[str], str]
+    read: Callable[[str], str] = str
     parameters: Mapping[str, str] = field(default_factory=dict)
-
-
-def _upside_down(text: str) -> str:
-    """Othello's rows are counted from the top in OpenSpiel, as in tournaments."""
-    return text if text == "pass" else f"{text[0]}{9 - int(text[1])}"
 
 
 def _without_capture(text: str) -> str:
@@ -59,8 +54,8 @@ def _without_capture(text: str) -> str:
 
 # By the id of our game; a line here adds a game.
 COUNTERPARTS = {
-    "othello": Counterpart("othello", _upside_down),
-    "reversi": Counterpart("othello", _upside_down),
+    "othello": Counterpart("othello"),
+    "reversi": Counterpart("othello"),
     # OpenSpiel's rules differ: repeating a position draws, having no move loses, a move that
     # connects both sides wins, and the last step is a draw even if it connects.
     "lines_of_action": Counterpart(

@@ -17,7 +17,6 @@ from boardenvs.agents.analyse import analyse, analyse_until, default_analyst
 from boardenvs.cli.options import (
     AsJson,
     GameName,
-    RuleSheet,
     Seed,
     chosen,
     player_names,
@@ -31,7 +30,6 @@ from boardenvs.tablebase import Tablebase
 from boardenvs.utils.console import counting, make_console, print_json
 
 if TYPE_CHECKING:
-    from boardenvs.games.notation import MoveNotation
     from boardenvs.records import Record
 
 _PROVING = 60.0  # seconds, unless --time says otherwise
@@ -52,7 +50,7 @@ class AnalyseCommand:
     ```
     boardenvs analyse othello
     boardenvs analyse wolf_and_sheep --json
-    boardenvs analyse othello "8/8/8/3rb3/3br3/8/8/8 black" --with mcts --time 5
+    boardenvs analyse othello "8/8/8/3wb3/3bw3/8/8/8 black" --with mcts --time 5
     boardenvs analyse lines_of_action \
       "2bbb3/1b3w2/w2ww3/w1w1wb2/w4wb1/w2b4/w3b3/5bbb white 17" --prove
     boardenvs analyse othello games.jsonl --number 3 --with alphabeta:depth=6
@@ -64,8 +62,8 @@ class AnalyseCommand:
         str | None,
         Argument(
             metavar="POSITION|FILE",
-            help="A position: ranks 8 to 1, side to move and plies played; or 64 squares from a1 "
-            "to h8 as `X`, `O` and `-`, then `X` or `O` to move. Or a file of recorded games. "
+            help="A position: rows from the top, side to move and plies played; or 64 squares from "
+            "a1 to h8 as `X`, `O` and `-`, then `X` or `O` to move. Or a file of recorded games. "
             "Default: the start of the game.",
         ),
     ] = None
@@ -102,12 +100,10 @@ class AnalyseCommand:
         int, Option(metavar="N", help="How many moves to show; 0: all.", min=0)
     ] = 12  # fmt: skip
     seed: Seed = 0
-    rule_sheet: RuleSheet = False
     as_json: AsJson = False
 
     def run(self) -> None:
         from boardenvs.cli.tables import show_analysis
-        from boardenvs.games.notation import MoveNotation
 
         if Path(self.game).is_file():
             raise ValueError(
@@ -115,14 +111,13 @@ class AnalyseCommand:
                 f"`boardenvs analyse othello {self.game}`"
             )
         game = parse(self.game)
-        notation = MoveNotation(game, self.rule_sheet)
         agent = agent_for(game, self.agent or default_analyst(game))
         record = None
         if self.what is not None and Path(self.what).is_file():
             record = self._find(game, Path(self.what))
         self._check(record is not None)
         if record is not None and self.ply is None:
-            self._review(notation, record, agent)
+            self._review(record, agent)
             return
         position = self._position(game, record)
         if self.agent is None and Tablebase.covers(game):
@@ -136,7 +131,7 @@ class AnalyseCommand:
             print_json(found.to_json())
         else:
             shown = None if self.prove and len(found.moves) < 2 else self.moves
-            show_analysis(make_console(), notation, found, shown)
+            show_analysis(make_console(), found, shown)
 
     def _check(self, is_recorded: bool) -> None:
         """Raise ValueError for options that do not go together."""
@@ -194,7 +189,7 @@ class AnalyseCommand:
             raise KeyboardInterrupt
         return latest
 
-    def _review(self, notation: MoveNotation, record: Record, agent: Agent) -> None:
+    def _review(self, record: Record, agent: Agent) -> None:
         from boardenvs.cli.tables import review_json, show_review
         from boardenvs.play import review
 
@@ -203,7 +198,7 @@ class AnalyseCommand:
         if self.as_json:
             print_json(review_json(found))
         else:
-            show_review(make_console(), notation, found)
+            show_review(make_console(), found)
 
 
 def _prove(position: Position, seconds: float, seed: int) -> Analysis:

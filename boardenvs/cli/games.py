@@ -58,7 +58,7 @@ def _print_list() -> None:
             rows.append(
                 {
                     "game": game_id if number == 0 else f"{game_id}:rules={rules}",
-                    "roles": ", ".join(variant.roles),
+                    "sides": ", ".join(variant.sides),
                     "parameters": "\n".join(f"{k}={write_value(v)}" for k, v in given.items()),
                     "actions": str(variant.num_actions),
                     "observation": "x".join(map(str, variant.observation_shape)),

@@ -67,7 +67,6 @@ class MatchCommand:
         from boardenvs.agents import agent_for
         from boardenvs.arena.match import note_on_openings
         from boardenvs.games import parse
-        from boardenvs.games.notation import MoveNotation
         from boardenvs.utils.console import counting, make_console
         from boardenvs.utils.files import check_writable
 
@@ -97,7 +96,7 @@ class MatchCommand:
             f"{result.openings} openings, {result.mean_plies:.1f} plies a game; the intervals, of "
             f"95 %, are over openings. {note_on_openings(game)}"
         )
-        rows = result.rows(MoveNotation(game).sides)
+        rows = result.rows(game.sides)
         console.print(ReportTable(rows, " against ".join(names), caption.strip()))
         for name, faults in zip(names, result.faults, strict=True):
             if note := faults.explain(name, result.games):

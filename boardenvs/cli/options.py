@@ -80,11 +80,3 @@ OpeningPlies: TypeAlias = Annotated[
         help="Random plies of an opening. Default: by game, such as 6 10 for Othello.",
     ),
 ]
-RuleSheet: TypeAlias = Annotated[
-    bool,
-    Option(
-        "--rule-sheet",
-        help="Othello: name sides and squares as in the rule sheet: black and red, rows counted "
-        "from the bottom.",
-    ),
-]

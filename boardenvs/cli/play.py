@@ -10,7 +10,7 @@ import typer
 from typer import Option
 
 from boardenvs.agents import agent_for
-from boardenvs.cli.options import GameName, RuleSheet, Seed, player_names, position_of
+from boardenvs.cli.options import GameName, Seed, player_names, position_of
 from boardenvs.game.contract import Game
 from boardenvs.games import parse, spec_of
 from boardenvs.utils.checks import check_name
@@ -50,11 +50,11 @@ class PlayCommand:
     ] = None
     role: Annotated[
         str | None,
-        Option("--as", metavar="ROLE", help="Your role, or `both`. Default: the first to move."),
+        Option("--as", metavar="SIDE", help="Your side, or `both`. Default: the first to move."),
     ] = None
     position: Annotated[
         str | None,
-        Option(help="Where to begin: ranks 8 to 1, side to move, plies played."),
+        Option(help="Where to begin: rows from the top, side to move, plies played."),
     ] = None
     record: Annotated[Path, Option(metavar="FILE", help="The file of games, in JSON Lines.")] = (
         Path("runs/play.jsonl")
@@ -62,19 +62,17 @@ class PlayCommand:
     resume: Annotated[bool, Option("--resume", help="Go on with the last game of the file.")] = (
         False
     )
-    rule_sheet: RuleSheet = False
     seed: Seed = 0
 
     def run(self) -> None:
         from boardenvs.cli.play_loop import TerminalGame
-        from boardenvs.play import GameStore, MoveNotation
+        from boardenvs.play import GameStore
 
         game = parse(self.game)
-        notation = MoveNotation(game, self.rule_sheet)
-        players = self._players(game, notation.sides)
+        players = self._players(game)
         store = GameStore(self.record)
         session, console = self._session(game, players, store), make_console()
-        terminal = TerminalGame(session, store, notation, console, self.seed)
+        terminal = TerminalGame(session, store, console, self.seed)
         try:
             terminal.run()
         except KeyboardInterrupt:
@@ -85,20 +83,19 @@ class PlayCommand:
             if terminal.session.actions:
                 console.print(f"the game is in {store.path}")
 
-    def _players(self, game: Game, sides: tuple[str, str]) -> tuple[str, str]:
+    def _players(self, game: Game) -> tuple[str, str]:
         """Return the players by role, "human" or the text of an agent; ValueError if it cannot
         play.
         """
         from boardenvs.play import HUMAN, default_opponent
 
-        role = sides[0] if self.role is None else self.role
-        check_name("role", role, [*dict.fromkeys((*sides, *game.roles)), BOTH])
-        if role == BOTH and self.against is not None:
+        side = game.sides[0] if self.role is None else self.role
+        check_name("side", side, [*game.sides, BOTH])
+        if side == BOTH and self.against is not None:
             raise ValueError("--as both has no opponent: leave --against out")
         opponent = self.against or default_opponent(game)
         agent_for(game, opponent)
-        names = zip(sides, game.roles, strict=True)
-        first, second = (HUMAN if role in (*own, BOTH) else opponent for own in names)
+        first, second = (HUMAN if side in (own, BOTH) else opponent for own in game.sides)
         return first, second
 
     def _session(self, game: Game, players: tuple[str, str], store: GameStore) -> GameSession:

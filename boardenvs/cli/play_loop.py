@@ -14,7 +14,7 @@ from boardenvs.agents import agent_for
 from boardenvs.agents.analyse import analyse, default_analyst
 from boardenvs.cli.tables import moves_table
 from boardenvs.game.errors import IllegalActionError
-from boardenvs.play import HUMAN, GameSession, GameStore, MoveNotation, reply
+from boardenvs.play import HUMAN, GameSession, GameStore, legal_names, parse_move, reply
 from boardenvs.render import to_ansi
 
 with contextlib.suppress(ImportError):  # Windows has none
@@ -31,7 +31,6 @@ class TerminalGame:
 
     session: GameSession
     _store: GameStore
-    _notation: MoveNotation
     _console: Console
     _seed: int
     _ended: bool = False
@@ -65,18 +64,18 @@ class TerminalGame:
 
     def _turn(self) -> None:
         session, game, position = self.session, self.session.game, self.session.position
-        role, player = self._notation.sides[position.to_move], self._players[position.to_move]
+        side, player = game.sides[position.to_move], self._players[position.to_move]
         if session.must_pass:
-            self._console.print(f"{role} has no move and passes")
+            self._console.print(f"{side} has no move and passes")
             self._play(game.noop)
         elif session.is_over or player == HUMAN:
-            self._ask("undo or quit" if session.is_over else role)
+            self._ask("undo or quit" if session.is_over else side)
         else:
-            with self._console.status(f"{role}, {player}, is thinking"):
+            with self._console.status(f"{side}, {player}, is thinking"):
                 plies = session.actions if session.start == game.start() else None
                 action = reply(_agent(game, player), game, position, self._seed, plies)
             self._play(action)
-            self._console.print(f"{role} played {self._notation.write(action, position)}")
+            self._console.print(f"{side} played {game.action_name(action, position)}")
 
     def _play(self, action: int) -> None:
         self.session.play(action)
@@ -99,7 +98,7 @@ class TerminalGame:
             if command is not None:
                 command()
             elif text:
-                self._play(self._notation.parse(text, self.session.position))
+                self._play(parse_move(text, self.session.position))
         except ValueError as error:
             advice = "; or type help" if isinstance(error, IllegalActionError) else ""
             self._console.print(f"{error}{advice}", style="red")
@@ -116,7 +115,7 @@ class TerminalGame:
         with self._console.status(f"{name} is thinking"):
             rng = np.random.default_rng(self._seed)
             found = analyse(position, _agent(game, name), rng=rng)
-        self._console.print(moves_table(self._notation, found, _HINTS))
+        self._console.print(moves_table(found, _HINTS))
 
     def _undo(self) -> None:
         """Take your last move back."""
@@ -149,21 +148,18 @@ class TerminalGame:
         session, say = self.session, self._console.print
         legal = not session.is_over and session.position.to_move in self._humans
         last = session.actions[-1] if session.actions else None
-        board = to_ansi(
-            session.game, session.position, last, before=session.before, legal=legal,
-            rule_sheet=self._notation.rule_sheet,
-        )  # fmt: skip
+        board = to_ansi(session.game, session.position, last, before=session.before, legal=legal)
         say()
         say(Text.from_ansi(board))
-        counted = zip(self._notation.sides, session.pieces, strict=True)
-        say(", ".join(f"{role} has {count}" for role, count in counted))
+        counted = zip(session.game.sides, session.pieces, strict=True)
+        say(", ".join(f"{side} has {count}" for side, count in counted))
         if session.is_over:
             say(self._result())
         elif legal and not session.must_pass:
-            say(f"moves: {' '.join(self._notation.legal(session.position))}")
+            say(f"moves: {' '.join(legal_names(session.position))}")
 
     def _result(self) -> str:
-        session, sides = self.session, self._notation.sides
+        session, sides = self.session, self.session.game.sides
         goal, plies = session.goal or (0.0, 0.0), len(session.actions)
         if goal[0] == goal[1]:
             return f"the game is a draw after {plies} plies"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from boardenvs.cli.options import RuleSheet, chosen, game_names
+from boardenvs.cli.options import chosen, game_names
 from boardenvs.games import parse, spec_of
 from boardenvs.kernel.backend import no_compiling
 from boardenvs.report import ReportTable
@@ -72,7 +72,6 @@ class RecordsCommand:
             autocompletion=game_names,
         ),
     ] = "othello"
-    rule_sheet: RuleSheet = False
 
     @no_compiling()
     def run(self) -> None:
@@ -114,26 +113,24 @@ class RecordsCommand:
         """Print a game's moves and the board asked for."""
         from rich.text import Text
 
-        from boardenvs.games.notation import MoveNotation
         from boardenvs.records.page import known
         from boardenvs.records.record import names, until_illegal
         from boardenvs.render import to_ansi
 
         game, (boards, error) = record.game, until_illegal(record)
-        notation, look = MoveNotation(game, self.rule_sheet), game.look.chosen(self.rule_sheet)
         plies = len(boards) - 1
         last = plies if self.ply is None else self.ply
         if last > plies:
             raise ValueError(f"the game has {plies} plies: there is no board after ply {last}")
         console.print(spec_of(game), style="bold")
-        for name, text in known(record, notation.sides):
+        for name, text in known(record, game.sides):
             console.print(f"{name}: {text}")
-        moves = (look.write(name, game.board.rows) for name in names(record))
-        console.print("\n" + "".join(f"{n:>3}. {name:<6}" for n, name in enumerate(moves, 1)))
+        moves = enumerate(names(record), 1)
+        console.print("\n" + "".join(f"{n:>3}. {name:<6}" for n, name in moves))
         before, action = (boards[last - 1], record.actions[last - 1]) if last else (None, None)
-        played = "" if action is None else f": {notation.write(action, before)}"
+        played = "" if action is None else f": {game.action_name(action, before)}"
         console.print(f"\nafter {last} plies{played}")
-        board = to_ansi(game, boards[last], action, before=before, rule_sheet=self.rule_sheet)
+        board = to_ansi(game, boards[last], action, before=before)
         console.print(Text.from_ansi(board))
         if error is not None:
             console.print(f"\nhere the record breaks the rules: {error}", style="red")
@@ -160,23 +157,22 @@ class RecordsCommand:
         boards, _ = until_illegal(record)
         drawn = record.game, boards, record.actions[: len(boards) - 1]
         if kind == ".gif":
-            write_atomically(path, render.to_gif(*drawn, rule_sheet=self.rule_sheet))
+            write_atomically(path, render.to_gif(*drawn))
         else:
-            picture = render.to_svg_animation(*drawn, rule_sheet=self.rule_sheet)
+            picture = render.to_svg_animation(*drawn)
             write_atomically(path, picture.encode())
         console.print(f"the picture is in {path}")
 
 
 def _summary(file: Path, found: Sequence[Record], verdicts: Sequence[Verdict]) -> ReportTable:
     """One row for each game that the file has records of."""
-    from boardenvs.games.notation import MoveNotation
     from boardenvs.records.batch import group_by_game
 
     rows = []
     for game, places in group_by_game(found).items():
         part = [verdicts[place] for place in places]
         goals = [verdicts[place].goal or found[place].goal for place in places]
-        sides = MoveNotation(game).sides
+        sides = game.sides
         leads = [goal[0] - goal[1] for goal in goals if goal is not None]
         results = {
             f"{sides[0]} won": sum(lead > 0 for lead in leads),

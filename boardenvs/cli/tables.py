@@ -8,7 +8,6 @@ from rich.console import Console
 from rich.text import Text
 
 from boardenvs.games import spec_of
-from boardenvs.games.notation import MoveNotation
 from boardenvs.play.review import Review, ReviewedPly
 from boardenvs.render import to_ansi
 from boardenvs.report import ReportTable
@@ -17,19 +16,17 @@ from boardenvs.search.analysis import UNITS, Analysis, Unit, values_for, written
 _MARKED = 5  # of the largest losses
 
 
-def show_analysis(
-    console: Console, notation: MoveNotation, found: Analysis, count: int | None
-) -> None:
+def show_analysis(console: Console, found: Analysis, count: int | None) -> None:
     """Print the board, the verdict, the first moves (0: all, None: none), and the line."""
-    board = to_ansi(found.game, found.position, legal=True, rule_sheet=notation.rule_sheet)
+    board = to_ansi(found.game, found.position, legal=True)
     console.print(Text.from_ansi(board))
-    console.print(f"\n{_verdict(notation, found)}\n", style="bold")
+    console.print(f"\n{_verdict(found)}\n", style="bold")
     if not found.moves:
         return
     if count is not None:
-        console.print(moves_table(notation, found, count))
+        console.print(moves_table(found, count))
     known = "Best play" if found.proven else "The best line found"
-    console.print(f"{known}: {' '.join(found.names(found.line, notation.write))}\n")
+    console.print(f"{known}: {' '.join(found.names(found.line))}\n")
     speed = found.nodes / max(found.seconds, 1e-6)
     console.print(
         f"{_count(found.nodes, 'position', 'positions')} in {found.seconds:.2f} s, "
@@ -37,22 +34,22 @@ def show_analysis(
     )
 
 
-def moves_table(notation: MoveNotation, found: Analysis, count: int) -> ReportTable:
+def moves_table(found: Analysis, count: int) -> ReportTable:
     """Return the first moves, best first; 0: all."""
-    rows = found.rows(notation.write, count or None)
-    caption = values_for(notation.sides[found.position.to_move], found.unit)
+    rows = found.rows(count or None)
+    caption = values_for(found.game.sides[found.position.to_move], found.unit)
     if any(row["mistakes"] for row in rows):
         caption += "; mistakes: the share of replies that give the result away"
     more = len(found.moves) - len(rows)
     return ReportTable(rows, "Moves", caption + (f"; {more} more moves" if more else ""))
 
 
-def _summary(notation: MoveNotation, found: Analysis) -> str:
+def _summary(found: Analysis) -> str:
     """Return the proven result with best play, in a few words."""
     if found.outcome == "draw":
         return "a draw"
     mover = found.position.to_move
-    winner = notation.sides[mover if found.outcome == "win" else 1 - mover]
+    winner = found.game.sides[mover if found.outcome == "win" else 1 - mover]
     if found.margin is not None:
         return f"{winner} wins by {abs(found.margin)}"
     if not found.plies:
@@ -60,17 +57,17 @@ def _summary(notation: MoveNotation, found: Analysis) -> str:
     return f"{winner} wins in {_count(found.plies, 'ply', 'plies')}"
 
 
-def _verdict(notation: MoveNotation, found: Analysis) -> str:
+def _verdict(found: Analysis) -> str:
     """Return the best move and its value, in a sentence or two."""
     if not found.moves:
-        return f"The game is over: {_summary(notation, found)}."
-    write, position = notation.write, found.position
+        return f"The game is over: {_summary(found)}."
+    game, position = found.game, found.position
     best, choice = found.moves[0].action, found.choice
-    said = f"{notation.sides[position.to_move]} to move: {write(best, position)}"
+    said = f"{game.sides[position.to_move]} to move: {game.action_name(best, position)}"
     if choice is not None and choice != best:
-        said += f" (the analyst itself plays {write(choice, position)})"
+        said += f" (the analyst itself plays {game.action_name(choice, position)})"
     if found.proven:
-        text = _summary(notation, found)
+        text = _summary(found)
         return f"{said}. {text[0].upper()}{text[1:]} with best play."
     if found.value is None:
         return f"{said}."
@@ -79,17 +76,17 @@ def _verdict(notation: MoveNotation, found: Analysis) -> str:
     return f"{said}, {value}{ahead} ({UNITS[found.unit]}). Not proven."
 
 
-def show_review(console: Console, notation: MoveNotation, found: Review) -> None:
+def show_review(console: Console, found: Review) -> None:
     """Print the game ply by ply, and both sides."""
     units = list(dict.fromkeys(ply.analysis.unit for ply in found.plies))
     rows = [
         {
             "ply": ply.number,
-            "role": notation.sides[ply.role],
-            "move": _move(notation, ply),
+            "role": found.record.game.sides[ply.role],
+            "move": _move(ply),
             "value before": written_value(ply.before, ply.analysis.outcome, ply.analysis.unit),
             "lost": _loss(ply),
-            "better": _better(notation, ply),
+            "better": _better(ply),
             "unit": ply.analysis.unit + (", proven" if ply.analysis.proven else ""),
         }
         for ply in found.plies
@@ -103,10 +100,10 @@ def show_review(console: Console, notation: MoveNotation, found: Review) -> None
             [ply.number - 1 for ply in found.largest_losses(_MARKED)],
         )
     )
-    console.print(_sides(notation, found))
+    console.print(_sides(found))
 
 
-def _sides(notation: MoveNotation, found: Review) -> ReportTable:
+def _sides(found: Review) -> ReportTable:
     players = found.record.players or ("", "")
     rows = [
         {
@@ -116,24 +113,25 @@ def _sides(notation: MoveNotation, found: Review) -> ReportTable:
             "agreed": side.agreed,
             "lost in all": ", ".join(f"{_amount(x, unit)} {unit}" for unit, x in side.lost.items()),
         }
-        for name, side, player in zip(notation.sides, found.summaries, players, strict=True)
+        for name, side, player in zip(
+            found.record.game.sides, found.summaries, players, strict=True
+        )
     ]
     return ReportTable(rows, "Both sides", "agreed: moves that the analyst would have played")
 
 
 def review_json(found: Review) -> dict[str, Any]:
-    """Return a review for JSON: sides, moves and positions as the rule sheet has them."""
+    """Return a review for JSON."""
     game = found.record.game
-    notation = MoveNotation(game, rule_sheet=True)
     plies = [
         {
             "ply": ply.number,
-            "role": game.roles[ply.role],
-            "move": _move(notation, ply),
+            "side": game.sides[ply.role],
+            "move": _move(ply),
             "value_before": ply.before,
             "value_after": ply.after,
             "lost": ply.lost,
-            "better": _better(notation, ply),
+            "better": _better(ply),
             "analysis": ply.analysis.to_json(),
         }
         for ply in found.plies
@@ -141,13 +139,13 @@ def review_json(found: Review) -> dict[str, Any]:
     return {"game": spec_of(game), "plies": plies, "summaries": list(map(vars, found.summaries))}
 
 
-def _move(notation: MoveNotation, ply: ReviewedPly) -> str:
-    return notation.write(ply.action, ply.analysis.position)
+def _move(ply: ReviewedPly) -> str:
+    return ply.analysis.names([ply.action])[0]
 
 
-def _better(notation: MoveNotation, ply: ReviewedPly) -> str | None:
+def _better(ply: ReviewedPly) -> str | None:
     """Return the best move, unless the one played was as good."""
-    return None if ply.lost == 0 else notation.write(ply.best.action, ply.analysis.position)
+    return None if ply.lost == 0 else ply.analysis.names([ply.best.action])[0]
 
 
 def _loss(ply: ReviewedPly) -> str:

@@ -25,7 +25,6 @@ from boardenvs.engines.protocol import (
 )
 from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
-from boardenvs.games.notation import MoveNotation
 from boardenvs.utils.checks import quote
 from boardenvs.utils.version import __version__
 
@@ -42,8 +41,7 @@ _ANSWER = re.compile(r"([=?])([0-9]{1,9})\b")
 
 def colours(game: Game) -> tuple[str, str]:
     """Return the sides' names by role, which for some games are white and black."""
-    sides = MoveNotation(game).sides
-    return sides if sorted(sides) == sorted(COLOURS) else COLOURS
+    return game.sides if sorted(game.sides) == sorted(COLOURS) else COLOURS
 
 
 class RefusedError(EngineError):

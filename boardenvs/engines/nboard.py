@@ -15,7 +15,6 @@ from boardenvs.engines.protocol import Ended, MoveQuery, Protocol, Server, is_ot
 from boardenvs.game.contract import Game
 from boardenvs.game.notation import PASS
 from boardenvs.game.position import Position
-from boardenvs.games.notation import turned
 
 _DISCS = "*O"
 _SIDES = "BW"
@@ -27,7 +26,8 @@ _MOVE = re.compile(r"(?<=[\];])\s*([BW])\[([^\]/]*)[^\]]*\]")
 def squares_from_the_top(position: Position) -> str:
     """Return the squares from a1 on, row by row from the top, and then the side to move."""
     signs = drawn([(disc, position.pieces(i)) for i, disc in enumerate(_DISCS)], 64, "-")
-    return f"{''.join(signs[turned(square)] for square in range(64))} {_DISCS[position.to_move]}"
+    squares = "".join(signs[square] for square in position.game.named_squares)
+    return f"{squares} {_DISCS[position.to_move]}"
 
 
 def check_othello(game: Game) -> None:
@@ -110,7 +110,8 @@ class NBoardServer(Server):
         text = "".join(board[1].split()) if board else ""
         if board is None or len(text) != 65 or text[64] == "-":
             raise ValueError("the game has no board BO[8 ...] of 64 squares and the side to move")
-        words = tuple(sum(1 << turned(s) for s in range(64) if text[s] == kind) for kind in _DISCS)
+        squares = list(zip(self.game.named_squares, text, strict=False))
+        words = tuple(sum(1 << s for s, c in squares if c == disc) for disc in _DISCS)
         self.start(self.game.position(words, _DISCS.index(text[64])))
         for _, move in _MOVE.findall(game[board.end() - 1 :]):
             self._play(move)

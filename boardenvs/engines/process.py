@@ -18,7 +18,7 @@ from boardenvs.engines.transport import Transport
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.position import Position
-from boardenvs.games.notation import MoveNotation
+from boardenvs.games.notation import parse_move
 
 PROTOCOLS: dict[str, type[Protocol]] = {"gtp": Gtp, "nboard": NBoard}
 
@@ -179,7 +179,7 @@ class EngineProcess:
         answer = protocol.ask(MoveQuery(position, plies, clock.move_time, left))
         seconds = protocol.channel.spent()
         try:
-            action = MoveNotation(position.game).parse(answer, position)
+            action = parse_move(answer, position)
         except IllegalActionError as error:
             raise EngineError(f"in {position.fen()!r} {escaped(str(error))}") from None
         clock.add(role, actions, spent + seconds)

@@ -14,7 +14,7 @@ from boardenvs.game.notation import PASS
 from boardenvs.game.position import Position
 from boardenvs.game.session import GameSession
 from boardenvs.games import spec_of
-from boardenvs.games.notation import MoveNotation
+from boardenvs.games.notation import parse_move
 from boardenvs.games.othello import Othello
 
 _REMEMBERED = 10_000  # parsed moves
@@ -83,9 +83,8 @@ class Server(ABC):
         self.name = f"boardenvs {name}"
         self.is_lost = False  # whether the other side has another position, after an error
         self._choose = choose
-        self._notation = MoveNotation(game)
         # Protocols repeat the whole game for each move.
-        self._parse = lru_cache(maxsize=_REMEMBERED)(self._notation.parse)
+        self._parse = lru_cache(maxsize=_REMEMBERED)(parse_move)
         self.start()
 
     @staticmethod
@@ -129,17 +128,16 @@ class Server(ABC):
                 raise position.illegal_action(action)
         except ValueError as error:  # the player's fault, not the other side's
             raise RuntimeError(str(error)) from error
-        return self._notation.write(action, position)
+        return self.game.action_name(action, position)
 
 
 def plies_to(position: Position, actions: Sequence[int]) -> tuple[NamedPly, ...] | None:
     """Return the plies of actions; None if they do not lead from the start to the position."""
     at, plies = position.game.start(), list[NamedPly]()
-    notation = MoveNotation(position.game)
     for action in actions:
         if not at.is_legal(action):
             return None
-        plies.append(NamedPly(at.to_move, notation.write(action, at)))
+        plies.append(NamedPly(at.to_move, at.game.action_name(action, at)))
         at = at.step(action)
     return tuple(plies) if at == position else None
 

@@ -102,8 +102,8 @@ def _observations(game: Game) -> str:
     return f"""\
 A dict of `"observation"`, an int8 array {game.observation_shape} of 0 and 1, and
 `"action_mask"`, an int8 array ({game.num_actions},). `observation[y-1, x-1, plane]` is cell (x, y):
-x is the file, 1 to {columns} for a to {last}, and y the rank, 1 to {rows}. Every agent sees its own
-{pieces} first:
+x is the file, 1 to {columns} for a to {last}, and y the row, 1 to {rows} from the bottom. Every
+agent sees its own {pieces} first:
 
 {table}
 
@@ -161,9 +161,9 @@ def _options(game: Game) -> str:
             '- `reward`: `"goal"` or `"zero_sum"`, see above.',
             *rules,
             '- `reset(options={"position": ...})` starts from a position, given as a '
-            f'`boardenvs.Position` or as text: `"{game.start().fen()}"` (ranks 8 to 1, first '
-            "letters of the roles, numbers of empty squares, role to move, plies played; a ply is "
-            "one action of one side).",
+            f'`boardenvs.Position` or as text: `"{game.start().fen()}"` (rows from the top, '
+            "first letters of the sides, numbers of empty squares, side to move, plies played; a "
+            "ply is one action of one side).",
         ]
     )
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache, reduce
-from itertools import repeat
+from itertools import chain, repeat
 from operator import or_
 from typing import Any, ClassVar
 
 import numpy as np
 
-from boardenvs.board.bitboard import square_name, squares_of
+from boardenvs.board.bitboard import parse_square, square_name, squares_of
 from boardenvs.board.symmetry import Symmetry
 from boardenvs.game.errors import PositionError
 from boardenvs.game.kernels import Kernels
@@ -63,13 +63,13 @@ class Game(Rules):
     import numpy as np
 
     game = boardenvs.games.make("othello")
-    position = game.start().step(game.parse_action("e3"))
+    position = game.start().step(game.parse_action("e6"))
     print(game.roles[position.to_move], position.legal_actions())
 
     rng, state = np.random.default_rng(1), game.init(4096)
     while not game.is_over(state).all():
         state = game.step(state, game.sample(state, rng))
-    print(game.results(state).mean(axis=0))  # what black and red got, 100 for a win
+    print(game.results(state).mean(axis=0))  # what black and white got, 100 for a win
     ```
     """
 
@@ -118,6 +118,31 @@ class Game(Rules):
         """A state of this game of uninitialised arrays."""
         return empty_state(batch, len(self.word_names), self.legal_words)
 
+    # ---- names -------------------------------------------------------------------------------
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The names of the sides for people, by role: in Othello white is the role "red"."""
+        return self.look.sides or self.roles
+
+    @cached_property
+    def named_squares(self) -> tuple[int, ...]:
+        """The squares in the order of their names: a1, b1 and so on.
+
+        It is its own inverse; in most games square s has the s-th name.
+        """
+        columns = self.board.columns
+        ranks = [range(first, first + columns) for first in range(0, self.board.size, columns)]
+        return tuple(chain.from_iterable(ranks[::-1] if self.look.from_top else ranks))
+
+    def square_name(self, square: int) -> str:
+        """The name of a square, such as "a1"; in Othello row 1 is at the top, as people have it."""
+        return square_name(self.named_squares[square], self.board)
+
+    def parse_square(self, text: str) -> int:
+        """The inverse of `square_name`; ValueError for anything else."""
+        return self.named_squares[parse_square(text, self.board)]
+
     # ---- positions ---------------------------------------------------------------------------
 
     @cached_property
@@ -125,14 +150,14 @@ class Game(Rules):
         """The names of the words after `own` and `opp` in texts of positions, such as "black_kings"
         for `own_kings`.
         """
-        sides = dict(zip(("own", "opp"), self.roles, strict=True))
+        sides = dict(zip(("own", "opp"), self.sides, strict=True))
         parts = [name.partition("_") for name in (*self.squares, *self.numbers)[2:]]
         return tuple(sides.get(side, side) + line + name for side, line, name in parts)
 
     def word_text(self, name: str, word: int) -> str:
         """One of the `further_words` as texts have it: a number, or squares such as "a1,c3"."""
         is_number = name in self.further_words[len(self.squares) - 2 :]
-        names = (square_name(square, self.board) for square in squares_of(word))
+        names = map(self.square_name, squares_of(word))
         return str(word) if is_number else ",".join(names)
 
     def start(self) -> Position:
@@ -159,7 +184,7 @@ class Game(Rules):
             raise PositionError(f"ply is {quote(ply)}: it must be 0 or more, and at most 2**30")
         on_holes = (words[0] | words[1]) & self.holes
         if on_holes:
-            names = ", ".join(square_name(s, self.board) for s in squares_of(on_holes))
+            names = ", ".join(map(self.square_name, squares_of(on_holes)))
             raise PositionError(f"there is a piece on {names}, which is a hole")
         self.check_squares(words)
         split = (*self.split(words), *[0] * self.history)

@@ -1,10 +1,11 @@
 """A position as a line of text, after Forsyth-Edwards Notation.
 
-    8/8/8/3rb3/3br3/8/8/8 black 0
+    8/8/8/3wb3/3bw3/8/8/8 black 0
 
-The ranks from the highest down to 1, each from file a on: a piece is the first letter of its role,
-a number counts empty squares; then the role to move and the plies played (0 may be left out). The
-other words of the position follow by name, as squares or a number, unless they are empty or 0:
+The rows of the board from the top, each from file a on: a piece is the first letter of its side, a
+number counts empty squares; then the side to move and the plies played (0 may be left out). Where
+people name a side otherwise than the role in Python, as Othello's "red", both are read. The other
+words of the position follow by name, as squares or a number, unless they are empty or 0:
 
     8/5w2/8/4b3/8/8/8/8 black 31 kings=f7 quiet=3
 
@@ -12,15 +13,15 @@ Collections of Othello endgames write a position so, which is read as well:
 
     ---------------------------XO------OX--------------------------- X
 
-All squares from a1 to h8, rank by rank, X for the first role, O for the second and - for empty
-ones, then the side to move: X or O, Black or White.
+All squares from a1 to h8, row by row, X (or *, B) for the first side, O (or W) for the second and -
+(or .) for empty ones, then the side to move, by default X: X or O, Black or White.
 """
 
 from __future__ import annotations
 
 import re
 
-from boardenvs.board.bitboard import EIGHT, from_squares, square_name
+from boardenvs.board.bitboard import EIGHT, from_squares
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
 from boardenvs.game.position import Position
@@ -29,6 +30,7 @@ from boardenvs.utils.checks import cut, quote, unknown
 _MAX_SHOWN, _MAX_DIGITS = 120, 20  # of a text in messages; of a number of plies
 
 _SIDES = {"X": 0, "O": 1, "Black": 0, "White": 1}
+_SIGNS = str.maketrans("*xbBowW._", "XXXXOOO--")
 
 
 def parse_position(game: Game, text: str) -> Position:
@@ -42,23 +44,27 @@ def parse_position(game: Game, text: str) -> Position:
     fields, shown = text.split(), cut(text, _MAX_SHOWN)
     rest = [field.partition("=") for field in fields if "=" in field]
     fields = fields[: len(fields) - len(rest)]
+    in_full = game.board == EIGHT and fields and len(fields[0]) in (64, 65) and "/" not in fields[0]
+    if in_full:
+        board, after = fields[0].translate(_SIGNS), fields[1:]
+        side = board[64:] or (after.pop(0) if after else "X")
+        fields = [board[:64], side.translate(_SIGNS) if len(side) == 1 else side, *after]
     if len(fields) not in (2, 3):
         many = f"{len(fields)} field{'' if len(fields) == 1 else 's'}"
         raise PositionError(
-            f"position {shown!r} has {many}: it must have the board, the role to move and perhaps "
+            f"position {shown!r} has {many}: it must have the board, the side to move and perhaps "
             f"the plies played, as in {game.start().fen()!r}"
         )
-    board, role, *ply = fields
-    in_full = game.board == EIGHT and len(board) == EIGHT.size and "/" not in board
-    sides = dict(zip(game.roles, (0, 1), strict=True)) | (_SIDES if in_full else {})
-    if role not in sides:
-        raise PositionError(f"position {shown!r}: {unknown('role', role, sides)}")
+    board, side, *ply = fields
+    sides = _by_name(game) | (_SIDES if in_full else {})
+    if side not in sides:
+        raise PositionError(f"position {shown!r}: {unknown('side', side, sides)}")
     if ply and not (ply[0].isdecimal() and len(ply[0]) <= _MAX_DIGITS):
         raise PositionError(f"position {shown!r}: {cut(ply[0])!r} is not a number of plies")
     try:
-        squares = _parse_squares(board) if in_full else _parse_board(game, board)
+        squares = _parse_squares(game, board) if in_full else _parse_board(game, board)
         words = (*squares, *_parse_words(game, {name: value for name, _, value in rest}))
-        return game.position(words, sides[role], int(ply[0]) if ply else 0)
+        return game.position(words, sides[side], int(ply[0]) if ply else 0)
     except PositionError as error:
         raise PositionError(f"position {shown!r}: {error}") from None
 
@@ -73,7 +79,8 @@ def _parse_words(game: Game, given: dict[str, str]) -> list[int]:
         text = given.get(name, "")
         try:
             if place < len(game.squares):
-                found.append(from_squares(text.split(",") if text else [], game.board))
+                names = text.split(",") if text else []
+                found.append(from_squares(map(game.parse_square, names)))
             elif text and not (text.isdecimal() and len(text) <= _MAX_DIGITS):
                 raise ValueError(f"{cut(text)!r} is not a number")
             else:
@@ -83,11 +90,21 @@ def _parse_words(game: Game, given: dict[str, str]) -> list[int]:
     return found
 
 
-def _parse_squares(board: str) -> tuple[int, int]:
-    for square, char in enumerate(board):
+def _by_name(game: Game) -> dict[str, int]:
+    """The sides by their names and by those of their roles."""
+    return {
+        **dict(zip(game.roles, (0, 1), strict=True)),
+        **dict(zip(game.sides, (0, 1), strict=True)),
+    }
+
+
+def _parse_squares(game: Game, board: str) -> tuple[int, int]:
+    squares = list(zip(game.named_squares, board, strict=True))
+    for square, char in squares:
         if char not in "XO-":
-            raise PositionError(f"{char!r} on {square_name(square)} is none of 'X', 'O' and '-'")
-    first, second = (sum(1 << s for s, c in enumerate(board) if c == disc) for disc in "XO")
+            name = game.square_name(square)
+            raise PositionError(f"{char!r} on {name} is none of 'X', 'O' and '-'")
+    first, second = (sum(1 << s for s, c in squares if c == disc) for disc in "XO")
     return first, second
 
 
@@ -96,23 +113,24 @@ def _parse_board(game: Game, board: str) -> tuple[int, int]:
     rows, columns = game.board
     if len(ranks) != rows:
         raise PositionError(f"the board has {len(ranks)} ranks: it must have {rows}")
-    letters = [role[0] for role in game.roles]
+    letters = {name[0]: side for name, side in _by_name(game).items()}
+    first, second = (side[0] for side in game.sides)
     squares = [0, 0]
     for y, rank in zip(reversed(range(rows)), ranks, strict=True):
-        x = 0
+        x, name = 0, game.square_name(columns * y)[1:]
         for char in re.findall(r"[1-9][0-9]?|." if columns > 9 else ".", rank):
             if char.isdecimal() and char.isascii() and 1 <= int(char) <= columns:
                 x += int(char)
             elif char in letters:
-                squares[letters.index(char)] |= 1 << (columns * y + x) if x < columns else 0
+                squares[letters[char]] |= 1 << (columns * y + x) if x < columns else 0
                 x += 1
             else:
                 raise PositionError(
-                    f"{char!r} in rank {y + 1} is neither {letters[0]!r}, {letters[1]!r} nor a "
-                    "number of empty squares"
+                    f"{char!r} in rank {name} is neither {first!r}, {second!r} nor a number of "
+                    "empty squares"
                 )
         if x != columns:
             raise PositionError(
-                f"rank {y + 1}, {cut(rank)!r}, has {x} squares: it must have {columns}"
+                f"rank {name}, {cut(rank)!r}, has {x} squares: it must have {columns}"
             )
     return squares[0], squares[1]

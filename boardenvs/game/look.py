@@ -7,7 +7,6 @@ each of them once.
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple, TypeAlias
 
 
@@ -89,8 +88,6 @@ class Scene(NamedTuple):
     placed: tuple[Placed, ...]
 
 
-_ROW = re.compile(r"(?<=[a-p])[0-9]+")  # in the name of a square
-
 SHADOW = Ink("#000000", 0.30)
 
 
@@ -111,8 +108,6 @@ class Look(NamedTuple):
     south-east. groups: whether to show the number of groups of each side. badges: pictures to draw
     over the pieces on the squares of a word, by its name: ("kings", CROWN). sides: the names of the
     sides for people; None for the roles. from_top: whether ranks are counted from the top.
-    rule_sheet: the look of the rule sheet if it differs; roles, actions and texts of positions are
-    the same in both looks.
     """
 
     board: str = "wood"
@@ -122,17 +117,6 @@ class Look(NamedTuple):
     badges: tuple[tuple[str, Drawing], ...] = ()
     sides: tuple[str, str] | None = None
     from_top: bool = False
-    rule_sheet: Look | None = None
-
-    def chosen(self, rule_sheet: bool) -> Look:
-        """This look, or the look of the rule sheet if asked for."""
-        return (self.rule_sheet or self) if rule_sheet else self
-
-    def write(self, name: str, rows: int) -> str:
-        """The name of a square or move as this look has it, and back: it is its own inverse."""
-        if not self.from_top:
-            return name
-        return _ROW.sub(lambda row: str(rows + 1 - int(row[0])), name)
 
     def pieces_of(self, roles: tuple[str, str]) -> tuple[PieceLook, PieceLook]:
         """The looks of both roles' pieces."""

@@ -10,19 +10,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from boardenvs.board.bitboard import (
-    DIRECTIONS,
-    Board,
-    Direction,
-    parse_square,
-    square_name,
-    squares_of,
-    steps,
-)
+from boardenvs.board.bitboard import DIRECTIONS, Direction, squares_of, steps
 from boardenvs.board.symmetry import Symmetry
 from boardenvs.utils.checks import quote
 
@@ -87,14 +78,14 @@ class Placing(Notation):
     def explain(self, game: Game) -> str:
         return (
             f"Action s, 0 to {game.board.size - 1}, places one of the side's {game.about.pieces} "
-            f"on square {_numbered(game.board)}."
+            f"on square {_numbered(game)}."
         )
 
     def write(self, game: Game, action: int, position: Position | None) -> str:
-        return square_name(action, game.board)
+        return game.square_name(action)
 
     def parse(self, game: Game, text: str) -> int:
-        return parse_square(text, game.board)
+        return game.parse_square(text)
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
         return (action,)
@@ -175,22 +166,22 @@ class Pairs(Notation):
         return len(self.targets)
 
     def explain(self, game: Game) -> str:
-        names = ", ".join(square_name(target, game.board) for target in self.targets)
+        names = ", ".join(map(game.square_name, self.targets))
         return (
             f"Action `{game.board.size}*p + s` moves one of the side's {game.about.pieces}, that "
-            f"on square {_numbered(game.board)}, to the one numbered p, from 0, among {names}."
+            f"on square {_numbered(game)}, to the one numbered p, from 0, among {names}."
         )
 
     def write(self, game: Game, action: int, position: Position | None) -> str:
         squares = self.squares(game, action, position)
-        return "-".join(square_name(square, game.board) for square in squares)
+        return "-".join(map(game.square_name, squares))
 
     def parse(self, game: Game, text: str) -> int:
         source, _, target = text.partition("-")
-        end = parse_square(target, game.board)
+        end = game.parse_square(target)
         if end not in self.targets:
             raise ValueError(f"{quote(text)} ends on {target}, where no piece moves")
-        return game.board.size * self.targets.index(end) + parse_square(source, game.board)
+        return game.board.size * self.targets.index(end) + game.parse_square(source)
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
         plane, source = divmod(action, game.board.size)
@@ -282,29 +273,27 @@ class Moving(Notation):
         names = ", ".join(f"{i} {_compass(d)}" for i, d in enumerate(self.directions))
         return (
             f"Action `{game.board.size}*d + s` moves one of the side's {game.about.pieces}, that "
-            f"on square {_numbered(game.board)}, in direction d: {names}; north is the way to rank "
-            f"{game.board.rows}."
+            f"on square {_numbered(game)}, in direction d: {names}; north is up."
         )
 
     def write(self, game: Game, action: int, position: Position | None) -> str:
-        squares = self.squares(game, action, position)
-        names = [square_name(square, game.board) for square in squares]
+        names = [*map(game.square_name, self.squares(game, action, position))]
         if len(names) == 1:
             names.append(self.directions[action // game.board.size].name)
         return "-".join(names)
 
     def parse(self, game: Game, text: str) -> int:
-        board, names = game.board, [d.name for d in self.directions]
+        names = [d.name for d in self.directions]
         try:
             start, separator, name = text.partition("-")
             if not separator:
                 raise ValueError("a source and a target are needed")
-            source = parse_square(start, board)
+            source = game.parse_square(start)
             if name not in names:
-                name = _direction(source, parse_square(name, board), board).name
+                name = _direction(source, game.parse_square(name), game).name
             if name not in names:
                 raise ValueError(f"no piece goes {name}: directions are {', '.join(names)}")
-            return board.size * names.index(name) + source
+            return game.board.size * names.index(name) + source
         except ValueError as error:
             raise ValueError(f'{quote(text)} is not a move like "b1-b3": {error}') from None
 
@@ -342,20 +331,22 @@ def _compass(direction: Direction) -> str:
     return "-".join(filter(None, ends))
 
 
-def _numbered(board: Board) -> str:
+def _numbered(game: Game) -> str:
     """How squares are numbered, in Markdown."""
-    shown = (0, board.columns - 1, board.size - 1)
-    names = [f"{square} is {square_name(square, board)}" for square in shown]
-    return f"`s = {board.columns}*(y-1) + (x-1)`: {', '.join(names)}"
+    rows, columns = game.board
+    y = f"({rows}-y)" if game.look.from_top else "(y-1)"
+    shown = (0, columns - 1, game.board.size - 1)
+    names = [f"{square} is {game.square_name(square)}" for square in shown]
+    return f"`s = {columns}*{y} + (x-1)`: {', '.join(names)}"
 
 
-@cache
-def _direction(source: int, target: int, board: Board) -> Direction:
+def _direction(source: int, target: int, game: Game) -> Direction:
     """The direction from one square to another; ValueError off the eight lines."""
+    board = game.board
     for direction in board.directions:
         if any(steps(1 << source, direction, n) == 1 << target for n in range(1, max(board))):
             return direction
     raise ValueError(
-        f"{square_name(source, board)} to {square_name(target, board)} is not a straight line in "
-        "one of the eight directions"
+        f"{game.square_name(source)} to {game.square_name(target)} is not a straight line in one "
+        "of the eight directions"
     )

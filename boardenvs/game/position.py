@@ -27,7 +27,7 @@ class Position(NamedTuple):
     position = boardenvs.games.make("othello").start()
     while not position.is_over():
         position = position.step(position.legal_actions()[0])
-    print(position.result())  # what black and red got, 100 for a win
+    print(position.result())  # what black and white got, 100 for a win
     ```
     """
 
@@ -74,7 +74,7 @@ class Position(NamedTuple):
         legal = ", ".join(f"{a} ({game.action_name(a, self)})" for a in self.legal_actions())
         return IllegalActionError(
             f"action {action} ({game.action_name(action)}) is not legal for "
-            f"{game.roles[self.to_move]} at ply {self.ply}; legal: "
+            f"{game.sides[self.to_move]} at ply {self.ply}; legal: "
             f"{legal or 'nothing, the game is over'}"
         )
 
@@ -137,10 +137,10 @@ class Position(NamedTuple):
 
     def fen(self) -> str:
         """The position as a line of text; see `boardenvs.game.fen`, which reads it back."""
-        board, pieces = self.game.board, enumerate(self.game.roles)
-        signs = drawn([(role[0], self.pieces(i)) for i, role in pieces], board.size)
+        board, sides = self.game.board, self.game.sides
+        signs = drawn([(side[0], self.pieces(i)) for i, side in enumerate(sides)], board.size)
         ranks = [signs[a1 : a1 + board.columns] for a1 in range(0, board.size, board.columns)]
-        text = f"{joined(reversed(ranks))} {self.game.roles[self.to_move]} {self.ply}"
+        text = f"{joined(reversed(ranks))} {sides[self.to_move]} {self.ply}"
         rest = zip(self.game.further_words, self.by_role()[2:], strict=True)
         return text + "".join(f" {name}={self.game.word_text(name, x)}" for name, x in rest if x)
 

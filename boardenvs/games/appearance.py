@@ -15,13 +15,13 @@ _SUMMARIES = {
 }
 
 _RULES = """\
-Black and red place discs in turn, black first. A disc must bracket one or more opposing discs in a
-straight line between itself and another disc of its side, in any of the eight directions; all
+Black and white place discs in turn, black first. A disc must bracket one or more opposing discs in
+a straight line between itself and another disc of its side, in any of the eight directions; all
 discs so bracketed flip. A side without such a square passes.
 
-The game starts with black on d4 and e5 and red on d5 and e4. Tournament Othello counts ranks from
-the top; flip them (y -> 9 - y) and the start is the tournament's. On the page, in `boardenvs play`
-and in pictures the game is shown so, and red as white."""
+The game starts with white on d4 and e5 and black on e4 and d5; row 1 is at the top. In Python white
+is the role "red", and squares and planes are numbered from the bottom row on, as in the rule
+sheet."""
 
 _HOLES = """
 
@@ -29,12 +29,12 @@ Holes are never occupied, and no line of discs runs through one. `othello_holes_
 c6, f3 and f6."""
 
 _INSTRUCTIONS = """\
-Black and red take turns, black first. The game starts with black discs on d4 and e5 and red discs
-on d5 and e4. On its turn a side places a disc of its own on an empty square, such that one or more
-opposing discs lie in a straight line, along a row, a column or a diagonal, without a gap between
-the new disc and another disc of its own. All opposing discs that are bracketed so, in whatever
-direction, flip and are its own from then on. A side that has no such square passes; a side that
-has one may not pass.
+Black and white take turns, black first. The game starts with white discs on d4 and e5 and black
+discs on e4 and d5. On its turn a side places a disc of its own on an empty square, such that one
+or more opposing discs lie in a straight line, along a row, a column or a diagonal, without a gap
+between the new disc and another disc of its own. All opposing discs that are bracketed so, in
+whatever direction, flip and are its own from then on. A side that has no such square passes; a side
+that has one may not pass.
 
 The game ends as soon as neither side has a move, even if there are empty squares left. The side
 with more discs on the board wins; the same number is a draw."""
@@ -49,7 +49,7 @@ _SOURCES = {
 
 def about_othello(game_id: str, holes: int) -> About:
     """The words of the page of Othello under this id and with these holes."""
-    names = ", ".join(map(square_name, squares_of(holes)))
+    names = ", ".join(square_name(square ^ 56) for square in squares_of(holes))
     without = f"\n\nHoles are {names}: no disc is placed there, nor does a line run through one."
     return About(
         title={

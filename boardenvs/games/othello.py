@@ -19,7 +19,7 @@ from typing import ClassVar
 from boardenvs.board.bitboard import DIRECTIONS, Direction, fill, from_squares, step
 from boardenvs.board.symmetry import ALL_EIGHT, Symmetry
 from boardenvs.game.contract import Game
-from boardenvs.game.look import BLACK, RED, WHITE, Look
+from boardenvs.game.look import BLACK, WHITE, Look
 from boardenvs.game.notation import Placing
 from boardenvs.game.rules import About
 from boardenvs.games.appearance import about_othello
@@ -74,13 +74,7 @@ class Othello(Game):
     fills_up: ClassVar = True
     fills_by_capture: ClassVar = True
     opening_plies: ClassVar = (6, 10)
-    look: ClassVar = Look(
-        "felt",
-        (BLACK, WHITE),
-        sides=("black", "white"),
-        from_top=True,
-        rule_sheet=Look("felt", (BLACK, RED)),
-    )
+    look: ClassVar = Look("felt", (BLACK, WHITE), sides=("black", "white"), from_top=True)
 
     def __post_init__(self) -> None:
         check_name("empties", self.empties, _EMPTIES)

@@ -1,7 +1,7 @@
 """Games between people and agents, and reviews of games that were played."""
 
 from boardenvs.game.session import GameSession
-from boardenvs.games.notation import MoveNotation
+from boardenvs.games.notation import legal_names, parse_move
 from boardenvs.play.review import Review, ReviewedPly, review
 from boardenvs.play.session import (
     HUMAN,
@@ -16,10 +16,11 @@ __all__ = [
     "HUMAN",
     "GameSession",
     "GameStore",
-    "MoveNotation",
     "Review",
     "ReviewedPly",
     "default_opponent",
+    "legal_names",
+    "parse_move",
     "record_of",
     "reply",
     "review",

@@ -95,7 +95,7 @@ class Review:
             if ply.lost is not None and not ply.decides:
                 lost[ply.analysis.unit] = lost.get(ply.analysis.unit, 0.0) + ply.lost
         return RoleSummary(
-            role=self.record.game.roles[role],
+            role=self.record.game.sides[role],
             choices=len(choices),
             agreed=sum(ply.agrees for ply in choices),
             lost=lost,

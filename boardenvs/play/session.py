@@ -24,10 +24,10 @@ HUMAN = "human"  # the name of a human player
 
 
 def record_of(session: GameSession) -> Record:
-    """Return the game so far as a record; info `resigned` names a role that has resigned."""
+    """Return the game so far as a record; info `resigned` names a side that has resigned."""
     start, info = session.start, session.info
     if session.resigned is not None:
-        info = {**info, "resigned": session.game.roles[session.resigned]}
+        info = {**info, "resigned": session.game.sides[session.resigned]}
     own = None if start == session.game.start() else start
     return Record(session.game, session.actions, own, session.goal, session.players, info)
 
@@ -39,8 +39,8 @@ def session_of(record: Record) -> GameSession:
     session = GameSession(record.game, record.start, players=record.players, info=info)
     session.play_line(record.actions)
     resigned = info.get("resigned")
-    if resigned in record.game.roles and not session.is_over:
-        session.resign(record.game.roles.index(resigned))
+    if resigned in record.game.sides and not session.is_over:
+        session.resign(record.game.sides.index(resigned))
         del session.info["resigned"]
     return session
 

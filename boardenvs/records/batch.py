@@ -115,7 +115,7 @@ def _wrong_goal(record: Record, goal: tuple[float, float]) -> str | None:
     if record.goal in (None, goal):
         return None
     written, ruled = (
-        ", ".join(map("{} {:g}".format, record.game.roles, values))
+        ", ".join(map("{} {:g}".format, record.game.sides, values))
         for values in (record.goal, goal)
     )
     return f"the record gives {written}; the rules give {ruled}"

@@ -1,7 +1,7 @@
 """Records as JSON Lines: one game a line, readable for people and programs.
 
-    {"version": 1, "game": "othello", "players": {"black": "greedy", "red": "random"},
-     "goal": {"black": 100, "red": 0}, "actions": "e3 f3 g3 ..."}
+    {"version": 1, "game": "othello", "players": {"black": "greedy", "white": "random"},
+     "goal": {"black": 100, "white": 0}, "actions": "e6 f6 g6 ..."}
 
 `game` is a text as `boardenvs.games.make_from_file` reads it, which imports nothing; `actions` are
 in the game's own notation, one word a ply, passes included. `start` is a position as
@@ -66,12 +66,12 @@ def write_record(record: Record) -> str:
     game = record.game
     content: dict[str, Any] = {"version": VERSION, "game": games.spec_of(game)}
     if record.players is not None:
-        content["players"] = dict(zip(game.roles, record.players, strict=True))
+        content["players"] = dict(zip(game.sides, record.players, strict=True))
     if record.start is not None:
         content["start"] = record.start.fen()
     if record.goal is not None:
         values = [int(value) if float(value).is_integer() else value for value in record.goal]
-        content["goal"] = dict(zip(game.roles, values, strict=True))
+        content["goal"] = dict(zip(game.sides, values, strict=True))
     content["actions"] = " ".join(names(record))
     if record.info:
         content["info"] = dict(record.info)
@@ -142,9 +142,9 @@ def _game(spec: str) -> Game:
 def _by_role(game: Game, key: str, values: dict[str, T] | None) -> tuple[T, T] | None:
     if values is None:
         return None
-    if values.keys() != set(game.roles):
-        raise ValueError(f"{key} is {quote(values)}: it must have a value for each of {game.roles}")
-    return values[game.roles[0]], values[game.roles[1]]
+    if values.keys() != set(game.sides):
+        raise ValueError(f"{key} is {quote(values)}: it must have a value for each of {game.sides}")
+    return values[game.sides[0]], values[game.sides[1]]
 
 
 def read_lines(file: TextIO, path: Path, memory: int | None) -> Iterator[tuple[int, str]]:

@@ -1,9 +1,9 @@
 """Records as plain moves, one game a line, and how tournament Othello writes games.
 
-Othello is written as in tournaments, `f5d6c3d3c4`: rows are counted from the top and passes are
-left out. Other games have their own notation, `b1-b3 a3-c3`, with spaces and passes. Capitals,
-spaces, commas and the numbers of moves ("1.", "2)") are read and not written. Lines that are empty
-or begin with "#" are skipped. Players, results and starts of their own are not kept.
+Othello is written as in tournaments, `f5d6c3d3c4`, without passes. Other games are written with
+spaces and passes, `b1-b3 a3-c3`. Capitals, spaces, commas, passes ("pass", "pa", "--") and the
+numbers of moves ("1.", "2)", "3:") are read and not written. Lines that are empty or begin with "#"
+are skipped. Players, results and starts of their own are not kept.
 """
 
 from __future__ import annotations
@@ -12,10 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from boardenvs.board.bitboard import parse_square, square_name
 from boardenvs.game.contract import Game
-from boardenvs.game.notation import PASS
-from boardenvs.games.notation import turned
 from boardenvs.games.othello import Othello
 from boardenvs.records.batch import play, starts_of
 from boardenvs.records.jsonl import read_lines
@@ -26,7 +23,8 @@ from boardenvs.utils.files import replacing
 # Captures are often written with an x, "b1xb3"; most rules know them without.
 _CAPTURE = re.compile(r"(?<=[a-h][1-8])x(?=[a-h][1-8])")
 _MAX_MESSAGE = 300
-_NUMBERS = re.compile(r"\b\d+\s*[.)]+")
+_NUMBERS = re.compile(r"\b\d+\s*[.):]+")
+_NO_MOVES = re.compile(r"(?<![a-z])(?:pass|pa|ps)(?!\d)|--|\b\d+\b")  # in Othello
 
 
 def parse_moves(game: Game, lines: Iterable[str]) -> list[Record]:
@@ -53,7 +51,7 @@ def write_moves(record: Record) -> str:
     """Return the game as one line; ValueError if it has a start of its own."""
     squares = discs_placed(record)
     if isinstance(record.game, Othello):
-        return "".join(square_name(turned(square)) for square in squares)
+        return "".join(map(record.game.square_name, squares))
     return " ".join(names(record))
 
 
@@ -78,7 +76,7 @@ def write_moves_file(path: Path | str, records: Iterable[Record]) -> None:
 
 
 def with_passes(game: Game, moves: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """Return the actions of games given as squares of discs, without passes, rank 1 at the bottom.
+    """Return the actions of games given as squares of discs, without passes.
 
     The rules insert the passes. An illegal move and what follows it stay as they are.
     """
@@ -105,14 +103,14 @@ def discs_placed(record: Record) -> list[int]:
 
 
 def _parse_squares(game: Game, text: str) -> tuple[int, ...]:
-    """Return the discs placed, in our frame; squares may be separated by spaces."""
+    """Return the discs placed; squares may be separated by spaces."""
     found: list[int] = []
-    for part in text.lower().replace(PASS, " ").split():
+    for part in _NO_MOVES.sub(" ", text.lower()).split():
         if "-" in part:
             raise ValueError(
                 f"{part!r} moves a piece: say which game this is, Othello has no such moves"
             )
-        found += [turned(parse_square(part[i : i + 2])) for i in range(0, len(part), 2)]
+        found += [game.parse_square(part[i : i + 2]) for i in range(0, len(part), 2)]
     return tuple(found)
 
 

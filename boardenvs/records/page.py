@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from boardenvs.games import spec_of
-from boardenvs.games.notation import MoveNotation
 from boardenvs.records.record import Record, until_illegal
 from boardenvs.render.page import ShownGame, to_page
 
@@ -29,7 +28,7 @@ def write_page(records: Sequence[Record], *, title: str = "Games", legal: bool =
 def show(record: Record) -> ShownGame:
     """Return a record as the page shows it."""
     game, (boards, error) = record.game, until_illegal(record)
-    sides = MoveNotation(game).sides
+    sides = game.sides
     players = record.players or sides
     details = [("game", spec_of(game)), *known(record, sides)]
     if error is not None:

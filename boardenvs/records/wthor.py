@@ -30,9 +30,9 @@ from pathlib import Path
 
 import numpy as np
 
+from boardenvs.game.contract import Game
 from boardenvs.game.rules import DRAW
 from boardenvs.games import make
-from boardenvs.games.notation import turned
 from boardenvs.records.jsonl import GAME, too_much
 from boardenvs.records.moves import with_passes
 from boardenvs.records.record import Record
@@ -74,7 +74,7 @@ def _parse(content: bytes) -> list[Record]:
         )
     game, records = make("othello"), []
     rows = list(_GAME.iter_unpack(content[_HEADER.size :]))
-    played = with_passes(game, [_squares(row[5], i) for i, row in enumerate(rows, start=1)])
+    played = with_passes(game, [_squares(game, row[5], i) for i, row in enumerate(rows, start=1)])
     for actions, (*numbers, _) in zip(played, rows, strict=True):
         info = dict(zip((*_NUMBERS, "score", "theoretical"), numbers, strict=True))
         lead = DRAW * float(np.sign(2 * info["score"] - _DISCS))
@@ -83,12 +83,12 @@ def _parse(content: bytes) -> list[Record]:
     return records
 
 
-def _squares(moves: bytes, number: int) -> list[int]:
-    """Return the discs placed, in our frame."""
+def _squares(game: Game, moves: bytes, number: int) -> list[int]:
+    """Return the discs placed."""
     found = []
     for move in moves.rstrip(b"\0"):
         row, column = divmod(move, 10)
         if not (1 <= row <= 8 and 1 <= column <= 8):
             raise ValueError(f"game {number}: move {move} is not a square: moves are 11 to 88")
-        found.append(turned(8 * (row - 1) + column - 1))
+        found.append(game.named_squares[8 * (row - 1) + column - 1])
     return found

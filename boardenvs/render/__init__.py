@@ -36,8 +36,6 @@ def to_ansi(
 
     last_action: is marked, at its target only if `before`, the position before it, is given.
     legal: show the squares that can be played to. counts: show how many pieces both sides have.
-    rule_sheet: show Othello in the original rules' black and red with rows counted from the bottom,
-    and not in black and white with rows counted from the top.
     colour: None for colours unless the variable $NO_COLOR is set (https://no-color.org).
     """
     seen = view(game, position, last_action, **shown)

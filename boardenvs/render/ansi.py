@@ -29,7 +29,7 @@ def write_ansi(seen: View, colour: bool = True) -> str:
     ranks = [" " * shift * (rows - 1) + files]
     for y in reversed(range(rows)):
         cells = space.join(_cell(seen, look, columns * y + x) for x in range(columns))
-        rank = f"{seen.look.write(f'a{y + 1}', rows)[1:]:>{width}}"
+        rank = f"{rows - y if seen.look.from_top else y + 1:>{width}}"
         ranks.append(f"{' ' * shift * y}{rank} {cells}{RESET} {rank}")
     text = "\n".join([*ranks, files, seen.caption])
     return text if colour else _CODES.sub("", text)

@@ -84,7 +84,7 @@ class _Writer:
         pairs = zip(pairwise(positions), pairwise(boards), strict=True)
         for action, ((before, after), (squares, now)) in zip(shown.actions, pairs, strict=False):
             seen = view(game, after, action, before=before)
-            name = game.look.write(game.action_name(action, before), game.board.rows)
+            name = game.action_name(action, before)
             # For each square that changes: 3 * square + its new content.
             changes = [3 * s + int(now[s]) for s, was in enumerate(squares) if was != now[s]]
             steps.append([name, changes, list(squares_of(seen.marks)), self._caption(seen)])

@@ -15,7 +15,7 @@ class View(NamedTuple):
 
     board: Board
     look: Look
-    sides: tuple[str, str]  # their names in the look
+    sides: tuple[str, str]  # their names
     pieces: tuple[int, int]  # by role
     badges: tuple[int, ...]  # one for each badge of the look
     holes: int
@@ -29,7 +29,6 @@ class ShownInGame(TypedDict, total=False):
 
     legal: bool
     counts: bool
-    rule_sheet: bool
 
 
 class Shown(ShownInGame, total=False):
@@ -46,29 +45,26 @@ def view(
     before: Position | None = None,
     legal: bool = False,
     counts: bool = False,
-    rule_sheet: bool = False,
 ) -> View:
     """Return the contents of the picture of a position and of the action that led to it.
 
     before: the position before the action, without which some actions are marked at their source
     only. legal: show the squares that can be played to. counts: show the numbers of pieces in the
-    caption. rule_sheet: use the original rules' colours and names if players use others.
+    caption.
     """
-    look = game.look.chosen(rule_sheet)
-    sides = look.sides or game.roles
     marks = 0 if last_action is None else from_squares(game.action_squares(last_action, before))
     actions = position.legal_actions() if legal else []
     ends = [game.action_squares(action, position)[-1:] for action in actions]
     return View(
         board=game.board,
-        look=look,
-        sides=sides,
+        look=game.look,
+        sides=game.sides,
         pieces=(position.pieces(0), position.pieces(1)),
-        badges=tuple(position.word(name) for name, _ in look.badges),
+        badges=tuple(position.word(name) for name, _ in game.look.badges),
         holes=game.holes,
         marks=marks,
         targets=from_squares(square for end in ends for square in end),
-        caption=_caption(position, sides, last_action == game.noop, counts),
+        caption=_caption(position, game.sides, last_action == game.noop, counts),
     )
 
 

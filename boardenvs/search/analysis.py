@@ -15,13 +15,11 @@ from boardenvs.game.perft import successors
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import Array, FloatArray, IntArray, State, for_movers, take
 from boardenvs.games import spec_of
-from boardenvs.games.notation import MoveNotation
 from boardenvs.report import ReportTable
 from boardenvs.search.trees import Evaluator
 
 Outcome: TypeAlias = Literal["win", "draw", "loss"]
 Unit: TypeAlias = Literal["score", "margin", "heuristic"]
-WriteAction: TypeAlias = Callable[[int, Position], str]
 
 # By the result to the side to move.
 OUTCOMES: dict[float, Outcome] = {1: "win", 0: "draw", -1: "loss"}
@@ -91,19 +89,19 @@ class Analysis:
         """The best move and the expected play after it."""
         return self.moves[0].line if self.moves else ()
 
-    def names(self, line: Iterable[int], write: WriteAction | None = None) -> list[str]:
+    def names(self, line: Iterable[int]) -> list[str]:
         """The names of actions played from the position, one after the other."""
-        write, position, names = write or self.game.action_name, self.position, []
+        position, names = self.position, []
         for action in line:
-            names.append(write(action, position))
+            names.append(self.game.action_name(action, position))
             position = position.step(action)
         return names
 
-    def rows(self, write: WriteAction, count: int | None = None) -> list[dict[str, Any]]:
+    def rows(self, count: int | None = None) -> list[dict[str, Any]]:
         """The moves, best first, at most `count`, as rows of a table."""
         found = []
         for move in self.moves[:count]:
-            line = self.names(move.line[:_LINE_PLIES], write)
+            line = self.names(move.line[:_LINE_PLIES])
             found.append(
                 {
                     "move": line[0],
@@ -119,26 +117,25 @@ class Analysis:
 
     def _repr_html_(self) -> str:
         """In a notebook: the board and the moves."""
-        notation = MoveNotation(self.game)
-        side = notation.sides[self.position.to_move]
-        table = ReportTable(self.rows(notation.write), values_for(side, self.unit))
+        side = self.game.sides[self.position.to_move]
+        table = ReportTable(self.rows(), values_for(side, self.unit))
         return f"{self.position._repr_svg_() or ''}{table.html()}"
 
-    def to_json(self, write: WriteAction | None = None) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """JSON values, with names for actions: the output of `boardenvs analyse --json`."""
         game, position = self.game, self.position
         found = {
             "game": spec_of(game),
             "position": position.fen(),
             "proven": self.proven,
-            "line": self.names(self.line, write),
+            "line": self.names(self.line),
         }
         moves = []
         for move in self.moves:
-            line = self.names(move.line, write)
+            line = self.names(move.line)
             squares = list(game.action_squares(move.action, position))
             moves.append({"move": line[0], "squares": squares} | asdict(move) | {"line": line})
-        choice = None if self.choice is None else self.names([self.choice], write)[0]
+        choice = None if self.choice is None else self.names([self.choice])[0]
         kept = {name: getattr(self, name) for name in _KEPT}
         return found | kept | {"choice": choice, "moves": moves}
 

@@ -65,6 +65,7 @@ class TextEnv:
         retries: int = RETRIES,
     ) -> None:
         self.game = games.make(game)
+        seat = dict(zip(self.game.sides, self.game.roles, strict=True)).get(seat, seat)
         check_seat(self.game, seat)
         if not is_whole(retries, 0, 100):
             raise ValueError(f"retries is {quote(retries)}: it must be 0 to 100, and whole")
@@ -127,7 +128,7 @@ class TextEnv:
             "counts": dict(self.counts),
             "transcript": self._transcript,
         }
-        info = {"forfeit": self.game.roles[self.role]} if self.forfeited else {}
+        info = {"forfeit": self.game.sides[self.role]} if self.forfeited else {}
         players = self._names if self._role == 0 else self._names[::-1]
         return replace(record_of(self.session), players=players, info={**info, "text": text})
 

@@ -28,7 +28,7 @@ def write_prompt(
     """
     position = positions[-1]
     game, legal = position.game, position.legal_actions()
-    own, other = game.roles[position.to_move], game.roles[1 - position.to_move]
+    own, other = game.sides[position.to_move], game.sides[1 - position.to_move]
     parts = [
         f"You play {game.title}. You are {own}, and {other} is your opponent.",
         f"# Rules\n\n{_rules(game)}",
@@ -48,10 +48,11 @@ def write_prompt(
 
 def _draw(position: Position) -> str:
     game, (height, width) = position.game, position.game.board
-    first, second = game.roles
-    sets = [(role[0].upper(), position.pieces(i)) for i, role in enumerate(game.roles)]
+    first, second = game.sides
+    sets = [(side[0].upper(), position.pieces(i)) for i, side in enumerate(game.sides)]
     signs = drawn([*sets, ("#", game.holes)], game.board.size)
-    rows = [f"{y + 1:2} {' '.join(signs[y * width :][:width])}" for y in reversed(range(height))]
+    firsts = reversed(range(0, height * width, width))  # of each row, from the top
+    rows = [f"{game.square_name(a)[1:]:>2} {' '.join(signs[a:][:width])}" for a in firsts]
     lines = ["   " + " ".join("abcdefghijklmnop"[:width]), *rows]
     legend = (
         f"{first[0].upper()} is one of the {game.about.pieces} of {first}, "
@@ -93,5 +94,5 @@ def _history(positions: Sequence[Position], actions: Sequence[int]) -> str:
     game = positions[0].game
     lines = [] if positions[0] == game.start() else ["The game began at a position of its own."]
     for number, (before, action) in enumerate(zip(positions, actions, strict=False), 1):
-        lines.append(f"{number}. {game.roles[before.to_move]}: {game.action_name(action, before)}")
+        lines.append(f"{number}. {game.sides[before.to_move]}: {game.action_name(action, before)}")
     return "\n".join(lines) if actions else " ".join([*lines, "Nobody has moved yet."])

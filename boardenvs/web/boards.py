@@ -14,7 +14,6 @@ from boardenvs.agents.analyse import default_analyst, exact_analyst
 from boardenvs.board.bitboard import EIGHT, Board, drawn, neighbours, squares_of
 from boardenvs.game import fen
 from boardenvs.game.contract import Game
-from boardenvs.game.look import Look
 from boardenvs.game.notation import Dropping, Moving
 from boardenvs.game.position import Position
 from boardenvs.play.session import record_of, session_of
@@ -30,15 +29,12 @@ parsed = lru_cache(maxsize=64)(games.parse)
 
 def describe_game(game: Game) -> dict[str, Any]:
     """Return what the page needs to show and offer a game."""
-    looks = dict.fromkeys(map(game.look.chosen, (False, True)))
     return {
         "text": games.spec_of(game),
         "name": game.title,
-        "roles": game.roles,
+        "sides": game.sides,
         "shape": game.board,  # ranks and files
-        "looks": [
-            _describe_look(game, look) for look in looks
-        ],  # the second one of the original rules
+        "look": _describe_look(game),
         "moves_pieces": isinstance(game.notation, Moving),
         "drops": isinstance(game.notation, Dropping),  # a click anywhere in a file drops there
         "points": game.margin_counts,  # whether points are counted at the end
@@ -49,8 +45,9 @@ def describe_game(game: Game) -> dict[str, Any]:
     }
 
 
-def _describe_look(game: Game, look: Look) -> dict[str, Any]:
-    colours, sides = board_look(look.board), look.sides or game.roles
+def _describe_look(game: Game) -> dict[str, Any]:
+    look = game.look
+    colours, pieces = board_look(look.board), look.pieces_of(game.sides)
     cells = Cells(game.board, look.hexagons)
     return {
         "cells": {
@@ -58,11 +55,10 @@ def _describe_look(game: Game, look: Look) -> dict[str, Any]:
             "corners": list(map(cells.corner, range(game.board.size))),
             "outline": cells.outline(LINED) if look.hexagons else None,
         },
-        "sides": sides,
         "from_top": look.from_top,
         "colours": {name: getattr(colours, name) for name in ("light", "dark", "line", "hole")},
-        "shades": [p.colour for p in look.pieces_of(sides)],
-        "pieces": [_data_url(write_drawing(p.drawing)) for p in look.pieces_of(sides)],
+        "shades": [piece.colour for piece in pieces],
+        "pieces": [_data_url(write_drawing(piece.drawing)) for piece in pieces],
         "badges": [[name, _data_url(write_drawing(drawing))] for name, drawing in look.badges],
     }
 
@@ -86,16 +82,14 @@ def describe_position(
     game: Game, position: Position, action: int | None = None, before: Position | None = None
 ) -> dict[str, Any]:
     """Return a position and the action that led to it."""
-    usual, of_sheet = (
-        view(game, position, action, before=before, rule_sheet=sheet) for sheet in (False, True)
-    )
+    seen = view(game, position, action, before=before)
     over = position.is_over()
     legal = [] if over else position.legal_actions()
-    first, second = usual.pieces
+    first, second = seen.pieces
     return {
-        "board": drawn([("0", first), ("1", second), ("#", usual.holes)], game.board.size),
+        "board": drawn([("0", first), ("1", second), ("#", seen.holes)], game.board.size),
         "move": None if action is None else game.action_name(action, before),
-        "marks": list(squares_of(usual.marks)),
+        "marks": list(squares_of(seen.marks)),
         "to_move": position.to_move,
         "ply": position.ply,
         "legal": [
@@ -106,12 +100,12 @@ def describe_position(
             ]
             for a in legal
         ],
-        "badges": [list(squares_of(squares)) for squares in usual.badges],
+        "badges": [list(squares_of(squares)) for squares in seen.badges],
         "counts": [first.bit_count(), second.bit_count()],
-        "groups": [count_groups(p, game.board) for p in usual.pieces] if game.look.groups else None,
+        "groups": [count_groups(p, game.board) for p in seen.pieces] if game.look.groups else None,
         "over": over,
         "goals": position.result() if over else None,
-        "captions": [usual.caption, of_sheet.caption],
+        "caption": seen.caption,
         "fen": position.fen(),
     }
 

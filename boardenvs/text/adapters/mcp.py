@@ -82,7 +82,7 @@ class GameTools:
         game: othello, reversi, othello_holes, lines_of_action or wolf_and_sheep, with options such
         as othello_holes:holes=8. opponent: random, greedy, positional, level:1 (weak) to level:10
         (strong), trained, alphabeta, mcts, or perfect in a solved game; by default the server's
-        own. seat: a role of the game, or random. position: a text as boards have, or nothing for
+        own. seat: a side of the game, or random. position: a text as boards have, or nothing for
         the start. The same seed gives the same opponent.
         """
         game, opponent = game or self._defaults[0], opponent or self._defaults[1]

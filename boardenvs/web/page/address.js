@@ -2,7 +2,7 @@
 
 const VIEWS = ["play", "analyse", "records", "runs"];
 
-// "#game=othello&moves=f4+d3&ply=1&view=play&second=level:4"; moves have the rows counted from the bottom.
+// "#game=othello&moves=f5+d6&ply=1&view=play&second=level:4".
 export function write({ tree, node, seats, view }) {
   const { game, start, moves } = tree.line(tree.mainLine().at(-1));
   const told = new URLSearchParams({ game, moves: moves.join(" "), ply: node.ply, view });

@@ -82,7 +82,7 @@ export class AnalyseView {
         },
       });
       const found = node.explanation;
-      if (found && table.node === node && !followed) say(found.value === null ? T.notProven : `${this.app.shown(found.moves[0].move)}. ${T.value(found)}`);
+      if (found && table.node === node && !followed) say(found.value === null ? T.notProven : `${found.moves[0].move}. ${T.value(found)}`);
     } catch (problem) {
       error = problem;
     }
@@ -246,9 +246,9 @@ export class AnalyseView {
     const row = (move) => {
       const show = () => app.board.point(move.squares);
       const hide = () => app.board.point();
-      const steps = move.line.slice(1).map((name, i) => button(app.shown(name), () => table.tryLine(node, move.line, i + 2), { class: "step" }));
+      const steps = move.line.slice(1).map((name, i) => button(name, () => table.tryLine(node, move.line, i + 2), { class: "step" }));
       return el("tr", { onmouseenter: show, onmouseleave: hide },
-        el("th", { scope: "row" }, button(app.shown(move.move), () => table.tryLine(node, move.line), { onfocus: show, onblur: hide })),
+        el("th", { scope: "row" }, button(move.move, () => table.tryLine(node, move.line), { onfocus: show, onblur: hide })),
         columns.map((key) => el("td", { class: "number" }, this.metricText(move, key, seen.unit) ?? "–")),
         el("td", { class: "line" }, steps));
     };
@@ -273,7 +273,7 @@ export class AnalyseView {
     const item = ([node, mark]) => {
       const { line: better } = node.parent.review.moves[0];
       return el("li", {}, button(
-        T.wrong(node.ply, sides[mover(node)], this.app.shown(node.move), this.app.shown(better[0]), this.lost(node)),
+        T.wrong(node.ply, sides[mover(node)], node.move, better[0], this.lost(node)),
         () => table.goTo(node.parent), { class: mark }),
       button(T.better, () => table.tryLine(node.parent, better), { "aria-label": T.betterOf(node.ply) }));
     };

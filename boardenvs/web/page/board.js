@@ -1,7 +1,6 @@
 // The board: a grid of buttons for mouse, touch and keyboard.
 
 import { el, svg } from "./dom.js";
-import { turned } from "./moves.js";
 import { T } from "./texts.js";
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -33,21 +32,15 @@ export class Board {
 
   get #size() { return this.shape[0] * this.shape[1]; }
 
-  // A square's name with rows counted from the bottom.
-  sheetName(square) {
-    const columns = this.shape[1];
-    return "abcdefghijklmnop"[square % columns] + (1 + Math.floor(square / columns));
-  }
-
   name(square) {
-    const name = this.sheetName(square);
-    return this.look.from_top ? turned(name, this.shape[0]) : name;
+    const [rows, columns] = this.shape, row = Math.floor(square / columns);
+    return "abcdefghijklmnop"[square % columns] + (this.look.from_top ? rows - row : row + 1);
   }
 
   // Show a position; `position` and `info` (of the game) come from the server.
-  show(info, look, position, { legal = true, values = new Map(), hint = [] } = {}) {
+  show(info, position, { legal = true, values = new Map(), hint = [] } = {}) {
     if (position !== this.position) this.from = null;
-    const before = this.info === info ? this.position : null, newLook = this.look !== look;
+    const before = this.info === info ? this.position : null, newLook = this.look !== info.look, { look } = info;
     Object.assign(this, { info, look, position, values, hint });
     this.moves = position && legal && !position.over ? position.legal.filter(([, squares]) => squares.length) : [];
     if (String(this.shape) !== String(info.shape)) this.#make(info.shape);
@@ -175,7 +168,7 @@ export class Board {
       made.style.setProperty("--share", value.share);
       if (free) made.append(el("span", { class: `value ${value.best ? "best" : ""}` }, value.text));
     }
-    const name = key === null ? (what === "#" ? T.hole : T.empty) : [this.look.sides[key], ...badges.map(([badge]) => badge.replace(/s$/, ""))].join(" ");
+    const name = key === null ? (what === "#" ? T.hole : T.empty) : [this.info.sides[key], ...badges.map(([badge]) => badge.replace(/s$/, ""))].join(" ");
     const notes = [
       move && (this.info.moves_pieces ? T.target : T.legal), move && move[2].length && (this.info.moves_pieces ? T.takes : T.turns)(move[2].length),
       isFrom && this.from !== square && T.movable, this.from === square && T.selected, aimed && !move && T.dropsTo(this.name(aimed[1][0])), marked && T.lastMove, hinted && T.hinted, value && value.text,

@@ -23,7 +23,6 @@ class App {
     this.table = new Table(this.connection);
     this.view = "play";
     this.hinted = [];
-    this.shown = (name) => this.table.shown(name);
     this.board = new Board({ chosen: (move) => this.play(move), edited: (square) => this.#placed(square), picked: () => this.render() });
     this.newGame = new NewGame(this);
     this.play_ = new PlayView(this);
@@ -59,7 +58,6 @@ class App {
     const step = (label, text, plies) => button(text, () => table.step(plies), { "aria-label": label, title: label });
     this.steps = el("div", { class: "buttons steps" }, step(T.first, "|◀", -1e6), step(T.previous, "◀", -1), step(T.next, "▶", 1), step(T.last, "▶|", 1e6),
       button(T.flip, () => { this.board.flip(); this.render(); }));
-    this.ruleSheet = check(T.ruleSheet, table.ruleSheet, (on) => table.showRuleSheet(on), T.ruleSheetHelp);
     this.sound = check(T.sound, sound.on, (on) => sound.turn(on));
     this.format = choice(T.formats, "jsonl", () => {});
     this.moves = el("div", { class: "movelist", tabIndex: 0, role: "region", "aria-label": T.moves });
@@ -67,7 +65,7 @@ class App {
     this.place = el("div", { class: "place" }, this.bar, this.board.element);
     this.status = el("div", { class: "status" }, this.caption, this.counts, this.note, this.problem, this.pass);
     this.notation = el("section", { class: "notation", "aria-label": T.moves }, this.steps, this.moves, this.form,
-      el("div", { class: "buttons" }, button(T.copyLink, () => this.#copyLink()), this.ruleSheet, this.sound),
+      el("div", { class: "buttons" }, button(T.copyLink, () => this.#copyLink()), this.sound),
       el("details", {}, el("summary", {}, T.keep),
         el("div", { class: "buttons saving" }, labelled(T.format, this.format), button(T.save, () => this.save()))));
     this.main = el("main", { hidden: true }, this.place, this.status, this.side);
@@ -239,10 +237,10 @@ class App {
   #typedMove() {
     const { table } = this, text = this.typed.value.trim().toLowerCase();
     if (!text) return;
-    const name = this.shown(text.replace(/\s*[x–→ ]\s*/g, "-")), position = table.position;
+    const name = text.replace(/\s*[x–→ ]\s*/g, "-"), position = table.position;
     const move = position.legal.find(([m]) => m === name || m.replace("-", "") === name);
     if (!table.open) table.problem = table.over ? table.caption() : T.notYourTurn(table.side(position.to_move));
-    else if (!move) table.problem = T.noSuchMove(text, position.legal.map(([m]) => this.shown(m)).join(" "));
+    else if (!move) table.problem = T.noSuchMove(text, position.legal.map(([m]) => m).join(" "));
     else {
       this.typed.value = "";
       return this.play(move[0]);
@@ -259,7 +257,7 @@ class App {
       const best = explanation.moves.find((move) => move.move === explanation.choice) ?? explanation.moves[0];
       this.hinted = best.squares;
       this.hintNode = node;
-      table.message = T.hintIs(this.shown(best.move));
+      table.message = T.hintIs(best.move);
       say(table.message);
       this.render();
     } catch (error) {
@@ -295,11 +293,11 @@ class App {
   }
 
   #writeEdited() {
-    const { roles, shape: [rows, columns], looks } = this.table.info, { board, badges, to_move } = this.edited;
+    const { sides, shape: [rows, columns], look } = this.table.info, { board, badges, to_move } = this.edited;
     const ranks = Array.from({ length: rows }, (_, i) => board.slice(columns * (rows - 1 - i), columns * (rows - i)));
-    const text = ranks.map((rank) => [...rank].map((c) => (c === "0" || c === "1" ? roles[Number(c)][0] : ".")).join("").replace(/\.+/g, (run) => String(run.length)));
-    const rest = looks[0].badges.map(([name], i) => (badges[i].length ? ` ${name}=${badges[i].map((square) => this.board.sheetName(square)).join(",")}` : ""));
-    this.play_.position.value = `${text.join("/")} ${roles[to_move]} 0${rest.join("")}`;
+    const text = ranks.map((rank) => [...rank].map((c) => (c === "0" || c === "1" ? sides[Number(c)][0] : ".")).join("").replace(/\.+/g, (run) => String(run.length)));
+    const rest = look.badges.map(([name], i) => (badges[i].length ? ` ${name}=${badges[i].map((square) => this.board.name(square)).join(",")}` : ""));
+    this.play_.position.value = `${text.join("/")} ${sides[to_move]} 0${rest.join("")}`;
     this.render();
   }
 
@@ -327,7 +325,7 @@ class App {
     const { info, position } = table, editing = this.edited;
     const shown = editing ? { ...position, ...editing, legal: [], marks: [] } : position;
     if (this.hintNode !== table.node) this.hinted = [];
-    const show = (values) => board.show(info, table.look, shown, { legal: table.open && !editing, values, hint: this.hinted });
+    const show = (values) => board.show(info, shown, { legal: table.open && !editing, values, hint: this.hinted });
     show(editing ? new Map() : this.analysis.values(position === board.position ? board.from : null));
     this.main.hidden = false;
     this.caption.textContent = table.caption();
@@ -340,9 +338,8 @@ class App {
     this.form.hidden = table.over || !table.open || Boolean(editing);
     this.pass.hidden = this.form.hidden || !position.legal.some(([, squares]) => !squares.length);
     const example = position.legal.find(([, squares]) => squares.length)?.[0];
-    this.typedField.querySelector("small").textContent = example ? T.typeMoveHelp(this.shown(example)) : "";
-    this.ruleSheet.hidden = info.looks.length < 2;
-    this.moves.replaceChildren(moveList(table, this.shown, (node) => this.analysis.mark(node)));
+    this.typedField.querySelector("small").textContent = example ? T.typeMoveHelp(example) : "";
+    this.moves.replaceChildren(moveList(table, (node) => this.analysis.mark(node)));
     const current = this.moves.querySelector("[aria-current]");
     if (current) this.moves.scrollTop = current.offsetTop - this.moves.clientHeight / 2;
     this.views[this.view].show?.();
@@ -368,7 +365,7 @@ class App {
     const part = this.analysis.shareOf(this.table.node), side = this.table.side(0);
     this.bar.hidden = this.view !== "analyse";
     this.bar.style.setProperty("--share", part ?? 0.5);
-    this.table.look.shades.forEach((shade, i) => this.bar.style.setProperty(`--shade-${i}`, shade));
+    this.table.info.look.shades.forEach((shade, i) => this.bar.style.setProperty(`--shade-${i}`, shade));
     this.bar.setAttribute("aria-label", part === null ? T.noValue : `${T.valueFor(side)}: ${T.percent(part)}`);
     this.bar.dataset.text = part === null ? "" : this.analysis.textOf(this.table.node);
   }

@@ -100,15 +100,12 @@ export class Tree {
   }
 }
 
-// Names of squares and moves, with rows counted from the other end.
-export const turned = (text, rows) => text.replace(/(?<=[a-p])\d+/g, (row) => String(rows + 1 - row));
-
-export function moveList(table, shown, markOf) {
+export function moveList(table, markOf) {
   const main = new Set(table.tree.mainLine());
   const one = (node) => {
     const mark = markOf(node), current = node === table.node ? { "aria-current": "true" } : {};
     const sign = mark && mark !== "good" ? el("span", { class: `sign ${mark}`, title: T.marks[mark] }, T.signs[mark]) : "";
-    const made = button(shown(node.move), () => table.goTo(node), current);
+    const made = button(node.move, () => table.goTo(node), current);
     made.append(sign);
     return el("li", { class: "ply" }, el("span", { class: "number" }, `${node.ply}.`), made);
   };

@@ -58,7 +58,7 @@ export class NewGame {
     const { table } = this.app;
     this.goOn.hidden = table.over || !table.tree?.root.children.length || this.chosen !== table.info.text;
     this.firstField.hidden = this.you !== "nobody";
-    this.firstField.querySelector("label").textContent = T.seat(this.look?.sides[0] ?? "");
+    this.firstField.querySelector("label").textContent = T.seat(this.sideNames?.[0] ?? "");
     this.seconds.disabled = !this.known[this.opponent]?.searches && this.opponent !== OTHER;
   }
 
@@ -126,7 +126,7 @@ export class NewGame {
     const { opponents } = await app.connection.request({ do: "opponents", game: text });
     const { opponent: before, you } = this;
     this.chosen = info.text;
-    this.look = info.looks.at(app.table.ruleSheet ? -1 : 0);
+    this.sideNames = info.sides;
     const base = info.text.split(":")[0], known = this.variants[info.text] ? info.text : base;
     this.games.value = known;
     const texts = this.variants[known] ?? [];
@@ -142,7 +142,7 @@ export class NewGame {
     const levels = opponents.filter((one) => T.levelName(one.agent)), none = levels.every((one) => one.problem);
     this.levels.replaceChildren(...(none ? [el("p", { class: "help" }, levels[0].problem)] : levels.map(item)));
     this.agents.replaceChildren(...opponents.filter((one) => !T.levelName(one.agent)).map(item));
-    this.sides.replaceChildren(...this.look.sides.map((side, i) => this.#radio("you", String(i), [T.capital(side)])), this.#radio("you", "random", [T.random]), this.#radio("you", "nobody", [T.nobody]));
+    this.sides.replaceChildren(...info.sides.map((side, i) => this.#radio("you", String(i), [T.capital(side)])), this.#radio("you", "random", [T.random]), this.#radio("you", "nobody", [T.nobody]));
     this.element.querySelector(`input[name=you][value="${you}"]`).checked = true;
     this.opponent = this.known[before]?.problem ? "human" : before;
   }

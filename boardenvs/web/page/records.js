@@ -40,8 +40,9 @@ export class RecordsView {
     if (current) this.plain.value = current;
   }
 
+  // Returns whether the file has been read.
   async open(file) {
-    if (!file) return;
+    if (!file) return false;
     this.status.textContent = T.loading(file.name);
     const about = new URLSearchParams({ name: file.name, game: this.plain.value || "othello" });
     try {
@@ -49,18 +50,20 @@ export class RecordsView {
       const found = await answer.json();
       if (!answer.ok) throw new Error(found.error);
       this.take(found.games, file.name);
+      return true;
     } catch (error) {
       this.status.textContent = T.error(error.message);
+      return false;
+    } finally {
+      this.file.value = "";
     }
-    this.file.value = "";
   }
 
-  // Open a game from typed or pasted moves.
+  // Open a game from typed or pasted moves, or a position of 64 characters.
   async #paste() {
-    const text = this.pasted.value.trim();
-    if (!text) return;
-    await this.open(new File([text], "moves.txt"));
-    if (this.name === "moves.txt" && this.games.length) await this.openGame(1);
+    const text = this.pasted.value.trim(), { table } = this.app;
+    if (/^[-._*xobw]{64}/i.test(text)) await table.openGame({ game: this.plain.value, start: text, moves: [] }).catch((error) => table.fail(error));
+    else if (text && await this.open(new File([text], "moves.txt")) && this.games.length) await this.openGame(1);
   }
 
   take(games, name) {

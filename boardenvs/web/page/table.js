@@ -1,12 +1,11 @@
 // The current game, its players, and the agents that move for them.
 
 import { Lost } from "./connection.js";
-import { kept, say } from "./dom.js";
-import { Tree, turned } from "./moves.js";
+import { say } from "./dom.js";
+import { Tree } from "./moves.js";
 import { T } from "./texts.js";
 
 const KEPT = "boardenvs";
-const SHEET = "boardenvs-rule-sheet"; // kept for all tabs
 
 export class Table extends EventTarget {
   tree = null;
@@ -14,7 +13,6 @@ export class Table extends EventTarget {
   paused = false;
   speed = 0; // seconds between the moves of agents that play each other
   seconds = null; // thinking time of agents that search; null: their own
-  ruleSheet = kept.get(SHEET) === "yes";
   view = "play";
   message = ""; // shown beside the caption
   problem = "";
@@ -36,18 +34,9 @@ export class Table extends EventTarget {
   // Whether the user may move.
   get open() { return !this.over && (this.view !== "play" || this.seats[this.position?.to_move] === "human"); }
 
-  // Colours, and the names of sides and squares.
-  get look() { return this.info.looks.at(this.ruleSheet ? -1 : 0); }
-  side(role) { return this.look.sides[role]; }
-  shown(name) { return this.look.from_top ? turned(name, this.info.shape[0]) : name; }
+  side(role) { return this.info.sides[role]; }
   // Whether a game of the user would be lost.
   get running() { return Boolean(this.tree?.played) && !this.over; }
-
-  showRuleSheet(on) {
-    this.ruleSheet = on;
-    kept.set(SHEET, on ? "yes" : "no");
-    this.dispatchEvent(new Event("change"));
-  }
 
   // Tell the page; `by` is "reply" for an agent's move, "step" for steps through the game.
   changed(by = null) {
@@ -86,7 +75,7 @@ export class Table extends EventTarget {
     const wrong = await this.load(tree, last);
     if (opening !== this.#openings) return;
     if (!wrong) {
-      const { resigned, ...others } = info, role = tree.info.roles.indexOf(resigned);
+      const { resigned, ...others } = info, role = tree.info.sides.indexOf(resigned);
       if (role >= 0) tree.resignation = { role, node: last };
       tree.record = { players, info: role < 0 ? info : others, goals, end: last };
     }
@@ -143,7 +132,7 @@ export class Table extends EventTarget {
   #news(node) {
     const position = node.position;
     if (!node.parent) return this.caption(node);
-    return `${T.played(this.side(node.parent.position.to_move), this.shown(node.move))}. ${this.caption(node)}`;
+    return `${T.played(this.side(node.parent.position.to_move), node.move)}. ${this.caption(node)}`;
   }
 
   // A move of the user.
@@ -275,7 +264,7 @@ export class Table extends EventTarget {
   caption(node = this.node) {
     const loser = this.tree.resigned(node);
     if (loser !== null) return T.resigned(this.side(loser), this.side(1 - loser));
-    return node.position.captions[this.ruleSheet ? 1 : 0].replace(/(?<=\d)-(?=\d)/g, "–");
+    return node.position.caption.replace(/(?<=\d)-(?=\d)/g, "–");
   }
 
   fail(error) {

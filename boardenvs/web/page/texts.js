@@ -111,8 +111,6 @@ export const T = {
   flipped: (number) => `, ${count(number, "piece")} turned`,
   captured: (number) => `, ${count(number, "piece")} taken`,
   confirmResign: "Resign this game?",
-  ruleSheet: "Original colours",
-  ruleSheetHelp: "black and red, rows counted from the bottom",
   sound: "Sound",
   keep: "Save as a file",
 
@@ -189,7 +187,7 @@ export const T = {
   openHelp: "JSON Lines (.jsonl, .jsonl.gz), WTHOR (.wtb) or plain moves (.txt). You can also drop files here.",
   plainGame: "Game of plain moves",
   pasted: "Moves as text",
-  pastedHelp: "such as f5d6c3d3c4; Enter opens the game",
+  pastedHelp: "such as f5d6c3d3c4 or F5 D6; or a position of 64 characters, such as ---XO---…; Enter opens it",
   loading: (name) => `Reading ${name} …`,
   loaded: (number, name) => `${count(number, "game")} in ${name}`,
   search: "Search",
