@@ -4,27 +4,14 @@
 
 from __future__ import annotations
 
-import re
 from string import ascii_lowercase
 
 from boardenvs.game.contract import Game
-from boardenvs.game.notation import PASS
-from boardenvs.games import LinesOfAction, WolfAndSheep
-
-
-def write_move(game: Game, name: str) -> str:
-    """The move that players write so."""
-    if name == PASS:
-        return "noop"
-    if isinstance(game, LinesOfAction):
-        return re.sub("([a-h])([1-8])", r"\1 \2", name).replace("-", " ")
-    sign = "c" if isinstance(game, WolfAndSheep) else ""
-    cells = ((ascii_lowercase.index(square[0]) + 1, square[1:]) for square in name.split("-"))
-    return " ".join(f"{sign}{x} {sign}{_row(game, y)}" for x, y in cells)
+from boardenvs.games import LinesOfAction
 
 
 def read_move(game: Game, text: str) -> int:
-    """The action of what `write_move` writes."""
+    """The action that the rule sheets write so; the inverse of `Game.action_gdl`."""
     if text == "noop":
         return game.noop
     fields = (text if isinstance(game, LinesOfAction) else text.replace("c", "")).split(" ")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache, reduce
 from itertools import chain, repeat
 from operator import or_
+from string import ascii_lowercase
 from typing import Any, ClassVar
 
 import numpy as np
@@ -76,6 +77,7 @@ class Game(Rules):
     id: str
 
     notation: ClassVar[Notation]  # what actions there are and how they are written
+    gdl_cell: ClassVar[str] = "{x} {y}"  # a square in the rule sheet: {file}, {x}, {y}
 
     # Draws a position as SVG, for notebooks. `boardenvs` puts it in: a game knows no renderer.
     drawer: ClassVar[Callable[[Position], str] | None] = None
@@ -414,6 +416,15 @@ class Game(Rules):
             if text == PASS:
                 return self.noop
             raise
+
+    def action_gdl(self, action: int, position: Position | None = None) -> str:
+        """An action as the rule sheets write it, without parentheses: "4 3", "b 1 b 3", "noop"."""
+        if self._is_noop(action):
+            return "noop"
+        cells = (divmod(s, self.shape[1]) for s in self.action_squares(action, position))
+        return " ".join(
+            self.gdl_cell.format(file=ascii_lowercase[x], x=x + 1, y=y + 1) for y, x in cells
+        )
 
     def action_squares(self, action: int, position: Position | None = None) -> tuple[int, ...]:
         """The squares that an action concerns: source and target, or target; none of a noop.
