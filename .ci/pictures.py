@@ -12,7 +12,7 @@ from random import Random
 from boardenvs import games
 from boardenvs.render import to_svg
 
-PLIES = 16
+PLIES = 16  # or fewer, if the game ends
 
 
 def picture(game_id: str) -> str:

@@ -1,7 +1,7 @@
 """Two-player board games for reinforcement learning.
 
-The public modules `othello_v0`, `othello_holes_v0`, `reversi_v0`, `wolf_and_sheep_v0` and
-`lines_of_action_v0` make environments, and `env` and its sisters make them of any game, yours too.
+A public module for each game, such as `othello_v0`, `lines_of_action_v0` or `chess_v0`, makes
+environments, and `env` and its sisters make them of any game, yours too.
 `games.make` gives a game's rules, for one board and for batches; `make_agent` gives players,
 `play_match` lets them meet, and `analyse` says the values of the moves of a position.
 
@@ -20,14 +20,7 @@ env.step(observation["action_mask"].argmax())  # the first legal action
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from boardenvs import (
-    games,
-    lines_of_action_v0,
-    othello_holes_v0,
-    othello_v0,
-    reversi_v0,
-    wolf_and_sheep_v0,
-)
+from boardenvs import games
 from boardenvs.agents import Agent, make_agent
 from boardenvs.envs.core import ResetNeededError
 from boardenvs.envs.factory import env, parallel_env, raw_env, register, register_game, vec_env
@@ -39,10 +32,22 @@ from boardenvs.utils.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from boardenvs import arena as arena
+    from boardenvs import checkers_v0 as checkers_v0
+    from boardenvs import chess_v0 as chess_v0
+    from boardenvs import connect_four_v0 as connect_four_v0
+    from boardenvs import go_v0 as go_v0
+    from boardenvs import hex_v0 as hex_v0
+    from boardenvs import lines_of_action_v0 as lines_of_action_v0
+    from boardenvs import nine_mens_morris_v0 as nine_mens_morris_v0
+    from boardenvs import othello_holes_v0 as othello_holes_v0
+    from boardenvs import othello_v0 as othello_v0
     from boardenvs import play as play
     from boardenvs import records as records
     from boardenvs import render as render
+    from boardenvs import reversi_v0 as reversi_v0
     from boardenvs import text as text
+    from boardenvs import tictactoe_v0 as tictactoe_v0
+    from boardenvs import wolf_and_sheep_v0 as wolf_and_sheep_v0
     from boardenvs.agents.analyse import analyse
     from boardenvs.arena import MatchResult, play_match
     from boardenvs.game.perft import divide, perft
@@ -70,11 +75,17 @@ __all__ = [
     "ResetNeededError",
     "State",
     "analyse",
+    "checkers_v0",
+    "chess_v0",
+    "connect_four_v0",
     "divide",
     "env",
     "games",
+    "go_v0",
+    "hex_v0",
     "lines_of_action_v0",
     "make_agent",
+    "nine_mens_morris_v0",
     "othello_holes_v0",
     "othello_v0",
     "parallel_env",
@@ -83,6 +94,7 @@ __all__ = [
     "raw_env",
     "register_game",
     "reversi_v0",
+    "tictactoe_v0",
     "vec_env",
     "wolf_and_sheep_v0",
 ]
@@ -97,12 +109,13 @@ _LATER = {
     "perft": "boardenvs.game.perft",
     "play_match": "boardenvs.arena",
 }
+_MODULES = ("arena", "play", "records", "render", "text")
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
         if name in _LATER:
             return getattr(import_module(_LATER[name]), name)
-        if name in ("arena", "play", "records", "render", "text"):
+        if (name.endswith("_v0") and name in __all__) or name in _MODULES:
             return import_module(f"boardenvs.{name}")
         raise AttributeError(f"module 'boardenvs' has no attribute {name!r}")

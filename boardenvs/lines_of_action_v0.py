@@ -27,17 +27,14 @@ for agent in env.agent_iter():
 
 from __future__ import annotations
 
-from typing import Literal
-
-from gymnasium.vector import AutoresetMode
+from typing import Literal, Unpack
 
 from boardenvs.envs import factory
 from boardenvs.envs.aec import BoardAECEnv
-from boardenvs.envs.core import RenderMode, Reward, VectorRenderMode
-from boardenvs.envs.groups import Opponent
+from boardenvs.envs.factory import Options, VectorOptions
 from boardenvs.envs.parallel import BoardParallelEnv
 from boardenvs.envs.vector import BoardVectorEnv
-from boardenvs.games import LinesOfAction
+from boardenvs.games.lines_of_action import LinesOfAction
 
 __all__ = ["env", "parallel_env", "raw_env", "vec_env"]
 
@@ -46,36 +43,30 @@ def env(
     *,
     rules: Literal["classic", "described"] = "classic",
     max_steps: int = 50,
-    reward: Reward = "goal",
-    render_mode: RenderMode | None = None,
+    **options: Unpack[Options],
 ) -> BoardAECEnv:
     """Make PettingZoo's turn-based environment; an illegal action loses the game."""
-    game = LinesOfAction(rules=rules, max_steps=max_steps)
-    return factory.env(game, reward=reward, render_mode=render_mode)
+    return factory.env(LinesOfAction(rules=rules, max_steps=max_steps), **options)
 
 
 def raw_env(
     *,
     rules: Literal["classic", "described"] = "classic",
     max_steps: int = 50,
-    reward: Reward = "goal",
-    render_mode: RenderMode | None = None,
+    **options: Unpack[Options],
 ) -> BoardAECEnv:
     """Make the same as `env`, but an illegal action raises IllegalActionError."""
-    game = LinesOfAction(rules=rules, max_steps=max_steps)
-    return factory.raw_env(game, reward=reward, render_mode=render_mode)
+    return factory.raw_env(LinesOfAction(rules=rules, max_steps=max_steps), **options)
 
 
 def parallel_env(
     *,
     rules: Literal["classic", "described"] = "classic",
     max_steps: int = 50,
-    reward: Reward = "goal",
-    render_mode: RenderMode | None = None,
+    **options: Unpack[Options],
 ) -> BoardParallelEnv:
     """Make PettingZoo's parallel environment: both act, the side not to move says noop."""
-    game = LinesOfAction(rules=rules, max_steps=max_steps)
-    return factory.parallel_env(game, reward=reward, render_mode=render_mode)
+    return factory.parallel_env(LinesOfAction(rules=rules, max_steps=max_steps), **options)
 
 
 def vec_env(
@@ -83,25 +74,7 @@ def vec_env(
     *,
     rules: Literal["classic", "described"] = "classic",
     max_steps: int = 50,
-    opponent: Opponent | None = None,
-    seat: str = "random",
-    reward: Reward = "zero_sum",
-    opening_plies: tuple[int, int] = (0, 0),
-    autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
-    copy: bool = True,
-    mask_in_observation: bool = False,
-    render_mode: VectorRenderMode | None = None,
+    **options: Unpack[VectorOptions],
 ) -> BoardVectorEnv:
     """Make Gymnasium's vector environment of many games; see `BoardVectorEnv` for the options."""
-    return factory.vec_env(
-        LinesOfAction(rules=rules, max_steps=max_steps),
-        num_envs,
-        opponent=opponent,
-        seat=seat,
-        reward=reward,
-        opening_plies=opening_plies,
-        autoreset_mode=autoreset_mode,
-        copy=copy,
-        mask_in_observation=mask_in_observation,
-        render_mode=render_mode,
-    )
+    return factory.vec_env(LinesOfAction(rules=rules, max_steps=max_steps), num_envs, **options)

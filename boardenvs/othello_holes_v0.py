@@ -27,14 +27,11 @@ for agent in env.agent_iter():
 
 from __future__ import annotations
 
-from typing import Literal
-
-from gymnasium.vector import AutoresetMode
+from typing import Literal, Unpack
 
 from boardenvs.envs import factory
 from boardenvs.envs.aec import BoardAECEnv
-from boardenvs.envs.core import RenderMode, Reward, VectorRenderMode
-from boardenvs.envs.groups import Opponent
+from boardenvs.envs.factory import Options, VectorOptions
 from boardenvs.envs.parallel import BoardParallelEnv
 from boardenvs.envs.vector import BoardVectorEnv
 from boardenvs.games.othello import CENTRE_HOLES, Othello
@@ -46,36 +43,31 @@ def env(
     *,
     holes: int = CENTRE_HOLES,
     empties: Literal["nobody", "winner"] = "nobody",
-    reward: Reward = "goal",
-    render_mode: RenderMode | None = None,
+    **options: Unpack[Options],
 ) -> BoardAECEnv:
     """Make PettingZoo's turn-based environment; an illegal action loses the game."""
-    game = Othello("othello_holes", holes, empties)
-    return factory.env(game, reward=reward, render_mode=render_mode)
+    return factory.env(Othello(id="othello_holes", holes=holes, empties=empties), **options)
 
 
 def raw_env(
     *,
     holes: int = CENTRE_HOLES,
     empties: Literal["nobody", "winner"] = "nobody",
-    reward: Reward = "goal",
-    render_mode: RenderMode | None = None,
+    **options: Unpack[Options],
 ) -> BoardAECEnv:
     """Make the same as `env`, but an illegal action raises IllegalActionError."""
-    game = Othello("othello_holes", holes, empties)
-    return factory.raw_env(game, reward=reward, render_mode=render_mode)
+    return factory.raw_env(Othello(id="othello_holes", holes=holes, empties=empties), **options)
 
 
 def parallel_env(
     *,
     holes: int = CENTRE_HOLES,
     empties: Literal["nobody", "winner"] = "nobody",
-    reward: Reward = "goal",
-    render_mode: RenderMode | None = None,
+    **options: Unpack[Options],
 ) -> BoardParallelEnv:
     """Make PettingZoo's parallel environment: both act, the side not to move says noop."""
-    game = Othello("othello_holes", holes, empties)
-    return factory.parallel_env(game, reward=reward, render_mode=render_mode)
+    game = Othello(id="othello_holes", holes=holes, empties=empties)
+    return factory.parallel_env(game, **options)
 
 
 def vec_env(
@@ -83,25 +75,8 @@ def vec_env(
     *,
     holes: int = CENTRE_HOLES,
     empties: Literal["nobody", "winner"] = "nobody",
-    opponent: Opponent | None = None,
-    seat: str = "random",
-    reward: Reward = "zero_sum",
-    opening_plies: tuple[int, int] = (0, 0),
-    autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
-    copy: bool = True,
-    mask_in_observation: bool = False,
-    render_mode: VectorRenderMode | None = None,
+    **options: Unpack[VectorOptions],
 ) -> BoardVectorEnv:
     """Make Gymnasium's vector environment of many games; see `BoardVectorEnv` for the options."""
-    return factory.vec_env(
-        Othello("othello_holes", holes, empties),
-        num_envs,
-        opponent=opponent,
-        seat=seat,
-        reward=reward,
-        opening_plies=opening_plies,
-        autoreset_mode=autoreset_mode,
-        copy=copy,
-        mask_in_observation=mask_in_observation,
-        render_mode=render_mode,
-    )
+    game = Othello(id="othello_holes", holes=holes, empties=empties)
+    return factory.vec_env(game, num_envs, **options)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
-from variants import BACKENDS, MORE_GAMES, PACKAGE, VARIANTS, make
+from variants import BACKENDS, PACKAGE, VARIANTS, make
 
 from boardenvs.kernel import set_backend
 
@@ -36,7 +36,7 @@ def pytest_collection_finish():
 
 
 # Where it is not installed; where it is, that one comes first.
-sys.path += map(str, (PACKAGE, MORE_GAMES))
+sys.path.append(str(PACKAGE))
 
 
 @pytest.fixture(params=VARIANTS)

@@ -1,4 +1,4 @@
-"""The games of `more_games_package` beside OpenSpiel's: which of its actions is which of ours."""
+"""The familiar games beside OpenSpiel's: which of its actions is which of ours."""
 
 from __future__ import annotations
 
@@ -8,14 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from boardenvs_checkers import Checkers
-from boardenvs_chess import Chess
-from boardenvs_connect_four import ConnectFour
-from boardenvs_go import Go
-from boardenvs_hex import Hex
-from boardenvs_morris import NineMensMorris
 
 from boardenvs.game import Game, Position
+from boardenvs.games import Checkers, Chess, ConnectFour, Go, Hex, NineMensMorris, TicTacToe
 
 Legal = Callable[[Position, Any], dict[int, int]]  # their numbers of all legal actions, and ours
 
@@ -26,6 +21,10 @@ _NUMBERS = {name: str(number) for number, name in enumerate(_POINTS.split())}
 
 def _by_number(position: Position, state: Any) -> dict[int, int]:
     return {action: action for action in position.legal_actions()}
+
+
+def _from_the_top(position: Position, state: Any) -> dict[int, int]:
+    return {(2 - a // 3) * 3 + a % 3: a for a in position.legal_actions()}
 
 
 def _by_name(translate: Callable[[str], str]) -> Legal:
@@ -71,6 +70,7 @@ GAMES = {
     "go": Theirs(Go(), "go(board_size=9)", _by_number, 20),
     "hex": Theirs(Hex(), "hex(board_size=11)", _by_number, 10),
     "nine_mens_morris": Theirs(NineMensMorris(), "nine_mens_morris", _by_name(_morris), 20, 3),
+    "tictactoe": Theirs(TicTacToe(), "tic_tac_toe", _from_the_top, 100, 3),
 }
 
 

@@ -7,6 +7,7 @@ from inspect import signature
 
 import numpy as np
 import pytest
+from variants import GAMES
 
 from boardenvs.agents import AGENTS, check_game, make_agent
 from boardenvs.agents.alphabeta import AlphaBetaAgent
@@ -15,7 +16,7 @@ from boardenvs.agents.spec import factory_of
 from boardenvs.game.openings import random_openings
 from boardenvs.game.position import stack
 from boardenvs.game.state import IntArray, State
-from boardenvs.games import GAMES, Game, make
+from boardenvs.games import Game, make
 
 pytestmark = pytest.mark.usefixtures("in_python")
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from negamax import lead_with_best_play, worths
+from variants import GAMES
 
 from boardenvs.agents import make_agent
 from boardenvs.agents.analyse import analyse, analyse_until
@@ -20,7 +21,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import MAX_VALUE
-from boardenvs.games import GAMES, make
+from boardenvs.games import make
 from boardenvs.play import GameSession, record_of, review
 from boardenvs.records import Record, replay
 from boardenvs.search import Analysis

@@ -12,7 +12,7 @@ import pytest
 import typer.main
 from command_line import run
 from typer.testing import CliRunner
-from variants import HERE, VARIANTS, make, random_record
+from variants import FAMILIAR, HERE, VARIANTS, make, random_record
 
 import boardenvs
 from boardenvs.cli import app
@@ -82,7 +82,7 @@ def test_every_command_explains_itself(name):
 
 def test_every_game_and_rule_is_listed():
     found = {spec: cells for spec, *cells in rows(run("games")) if spec}
-    assert len(found) == len(VARIANTS)
+    assert len(found) == len({*VARIANTS, *FAMILIAR})
     assert found["othello_holes"] == ["black, white", "holes=39582420959232", "65", "8x8x3"]
 
 

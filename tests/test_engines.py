@@ -30,7 +30,7 @@ from engine_scripts import (
     last_legal,
     refusing,
 )
-from variants import random_line
+from variants import FIVE, random_line
 
 from boardenvs import games, make_agent, play_match
 from boardenvs.agents.spec import runs_code
@@ -76,10 +76,10 @@ class InProcess:
         return np.array(list(found), np.int64)
 
 
-OUTSIDE = ("breakthrough:Breakthrough", "checkers:Checkers", "morris:NineMensMorris")
+OTHERS = ("boardenvs_breakthrough:Breakthrough", "checkers", "nine_mens_morris")
 
 
-@pytest.mark.parametrize("name", [*games.BUILT_IN, *(f"boardenvs_{name}" for name in OUTSIDE)])
+@pytest.mark.parametrize("name", [*FIVE, *OTHERS])
 @every_protocol
 def test_our_own_engine_plays_as_in_process(name: str, protocol: str) -> None:
     """Whole games from openings, and single positions: squares, colours and passes."""

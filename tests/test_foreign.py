@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 from arena_agents import lowest
+from variants import GAMES
 
 from boardenvs.agents import as_agent, make_agent
 from boardenvs.envs.factory import raw_env
 from boardenvs.game.openings import random_openings
-from boardenvs.games import GAMES, make
+from boardenvs.games import make
 
 GAME = make("othello")
 STATE = random_openings(GAME, 20, (0, 40), np.random.default_rng(0))

@@ -22,7 +22,8 @@ PAGE = ROOT / "boardenvs" / "games" / "README.md"
 BLOCKS = re.findall(
     r"^```(\w+)\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
 )
-SOURCE = "".join(path.read_text(encoding="utf-8") for path in HERE.glob("*_package/*.py"))
+FILES = [*PACKAGE.glob("*.py"), *PAGE.parent.glob("*.py")]
+SOURCE = "".join(path.read_text(encoding="utf-8") for path in FILES)
 
 
 def blocks(language: str) -> list[str]:

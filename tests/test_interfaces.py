@@ -27,7 +27,7 @@ from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, see
 from reference import REFERENCE, ClassicLinesOfAction
 from rule_sheets import read_move
 from test_reference import words
-from variants import make, public_module
+from variants import GAMES, make, public_module
 
 import boardenvs
 from boardenvs import IllegalActionError, ResetNeededError, games
@@ -333,7 +333,7 @@ def test_every_interface_plays_the_reference(name: str) -> None:
 # ---- the libraries' own checks -------------------------------------------------------------------
 
 # Those of another package too, where it is installed.
-ONE_OF_EACH = [game_id for game_id in games.GAMES if game_id not in ("othello_holes", "reversi")]
+ONE_OF_EACH = [game_id for game_id in GAMES if game_id not in ("othello_holes", "reversi")]
 
 
 @pytest.mark.usefixtures("in_python")

@@ -30,7 +30,7 @@ def test_words(x64):
 
 
 X64 = ["wolf_and_sheep"]  # with 64-bit integers too
-MORE_GAMES = ("hex:Hex", "checkers:Checkers")
+MORE_GAMES = ("hex", "checkers")
 GAMES = [*[(name, False) for name in VARIANTS], *[(name, True) for name in X64]]
 
 
@@ -46,7 +46,7 @@ def test_every_game_is_that_of_numpy(name, x64):
     [
         "lines_of_action:max_steps=31",
         "three_in_a_row:ThreeInARow",
-        *(f"boardenvs_{game}" for game in MORE_GAMES),
+        *MORE_GAMES,
     ],
 )
 def test_games_with_parameters_and_of_others(game):

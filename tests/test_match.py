@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from three_in_a_row import ThreeInARow
+from variants import GAMES
 
 from boardenvs.agents.simple import RandomAgent
 from boardenvs.arena import Entrant, Pairing, score_interval
@@ -12,7 +13,7 @@ from boardenvs.arena.executor import Executor
 from boardenvs.arena.match import PART, play_match
 from boardenvs.arena.pairing import play_in_parts
 from boardenvs.game.openings import distinct_openings
-from boardenvs.games import GAMES, make
+from boardenvs.games import make
 
 
 def test_a_match_in_parts_is_the_same_in_any_number_of_processes(in_python: None) -> None:

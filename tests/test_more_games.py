@@ -1,5 +1,5 @@
-"""Games of other packages that have more state, other turns or other boards than ours: their rules
-against OpenSpiel's, and every interface.
+"""The familiar games, with more state, other turns and other boards: their rules against
+OpenSpiel's, and every interface.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from boardenvs_connect_four import ConnectFour
 from negamax import WIN, worth, worths
 from openspiel_games import GAMES, compare
 from pettingzoo.test import api_test, parallel_api_test
@@ -30,6 +29,7 @@ from boardenvs.game.check import check_rules
 from boardenvs.game.fen import parse_position
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import Array, State
+from boardenvs.games import ConnectFour
 from boardenvs.kernel import set_backend
 from boardenvs.play.review import loss_of
 from boardenvs.search import Limits, alphabeta_for, search_position, search_trees

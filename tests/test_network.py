@@ -12,6 +12,7 @@ import torch as th
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.distributions import MaskableCategoricalDistribution
 from stable_baselines3 import DQN, PPO
+from variants import GAMES
 
 from boardenvs import games
 from boardenvs.agents.export import policy_from_sb3
@@ -21,7 +22,7 @@ from boardenvs.agents.policy_file import PolicyFileError, load_policy, save_poli
 from boardenvs.agents.trained import trained_policy
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.game.openings import random_openings
-from boardenvs.games import GAMES, make
+from boardenvs.games import make
 from training.ppo import make_env, make_learner
 from training.run_settings import PPOConfig
 

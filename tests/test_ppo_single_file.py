@@ -68,7 +68,7 @@ class Watched(Batch):
         return result
 
 
-@pytest.mark.parametrize("name", [*VARIANTS, "boardenvs_checkers:Checkers"])
+@pytest.mark.parametrize("name", [*VARIANTS, "checkers"])
 def test_returns_are_the_results_of_whole_games_for_the_mover(game: Game) -> None:
     """With lambda 1, in self-play and against an opponent, on boards side by side."""
     words = ["--gae-lambda", "1", "--num-steps", "70", "--hidden", "16"]

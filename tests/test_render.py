@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element, fromstring
 
 import numpy as np
 import pytest
-from variants import make, random_line
+from variants import GAMES, make, random_line
 
 from boardenvs import games, render
 from boardenvs.game.contract import Game
@@ -27,7 +27,7 @@ OTHELLO = make("othello")
 pytestmark = pytest.mark.usefixtures("in_python")
 
 
-@pytest.fixture(params=games.GAMES)
+@pytest.fixture(params=GAMES)
 def game(request: pytest.FixtureRequest) -> Game:
     return make(request.param)
 
@@ -60,7 +60,7 @@ def uses(svg: str, what: str) -> list[tuple[float, float]]:
 @pytest.mark.parametrize("role", [0, 1])
 @pytest.mark.parametrize(
     ("game_id", "name"),
-    [*(("othello", name) for name in SQUARES), *((game_id, "b5") for game_id in games.GAMES)],
+    [*(("othello", name) for name in SQUARES), *((game_id, "b5") for game_id in GAMES)],
 )
 def test_a_piece_is_in_its_square(game_id: str, name: str, role: int) -> None:
     game = make(game_id)
@@ -106,7 +106,7 @@ def test_othello_is_seen_as_its_players_know_it() -> None:
 
 
 def test_hexagons_touch_where_cells_of_hex_are_neighbours() -> None:
-    game = games.make("boardenvs_hex:Hex")
+    game = games.make("hex")
     board, some = game.board, (0, 4, 5, 6, 10)
     cells = [board.columns * y + x for y in some for x in some]
     six = [(0, 1), (1, 0), (1, -1), (0, -1), (-1, 0), (-1, 1)]

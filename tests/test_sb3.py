@@ -14,11 +14,12 @@ from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.vec_env import VecMonitor
+from variants import GAMES
 
 from boardenvs.envs.batch import BoardGroup
 from boardenvs.envs.factory import single_env
 from boardenvs.envs.sb3 import BoardVecEnv
-from boardenvs.games import GAMES, make
+from boardenvs.games import make
 
 th.set_num_threads(1)
 

@@ -37,7 +37,7 @@ SHORT = [
 ]
 
 
-@pytest.mark.parametrize("spec", [*SHORT, "boardenvs_checkers:Checkers"])
+@pytest.mark.parametrize("spec", [*SHORT, "checkers"])
 def test_each_mover_learns_its_own_result(spec: str) -> None:
     """By the discounts of the boards, where those of all kinds are side by side."""
     game = games.parse(spec)

@@ -12,7 +12,6 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from boardenvs_connect_four import ConnectFour
 
 import boardenvs
 from boardenvs.agents.levels import FOLDER as LEVELS
@@ -20,7 +19,7 @@ from boardenvs.agents.levels import LEVELS as COUNT
 from boardenvs.agents.levels import read_levels
 from boardenvs.arena import rating_pool
 from boardenvs.exams.positions import exam_positions
-from boardenvs.games import make
+from boardenvs.games import ConnectFour, make
 from boardenvs.games.files import digest
 
 PACKAGE = Path(boardenvs.__file__).parent
@@ -98,12 +97,13 @@ def test_a_game_of_another_package_is_measured(
 ) -> None:
     monkeypatch.setattr(Own, "files", tmp_path / "files")
     monkeypatch.setattr(pool_script.pools, "PLAYOUTS", ("mcts:simulations=5",))
-    for name, few in (("_PAIRS", 4), ("_GAMES", 8), ("_ROUNDS", 1)):
+    for name, few in (("_GAMES", 8), ("_ROUNDS", 1)):
         monkeypatch.setattr(levels_script, name, few)
     monkeypatch.setattr(exam_script, "PLAYOUTS", ("mcts:simulations=5",))
     monkeypatch.setattr(exam_script, "_PAIRS", 12)
     main = runpy.run_path(str(ROOT / ".ci" / "tables"))["main"]
-    main(["test_tables:Own"], only="", seed=0, pairs=2, work=tmp_path, resume=False)
+    settings = {"pairs": 2, "level_pairs": 4, "work": tmp_path, "resume": False}
+    main(["test_tables:Own"], only="", seed=0, **settings)
     ratings = [anchor.rating for anchor in rating_pool(Own()).anchors]
     assert ratings == sorted(ratings)
     assert len(read_levels(Own())) == COUNT

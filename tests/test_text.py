@@ -191,10 +191,10 @@ PROSE = ("I play {}.", "{} is best", "So {}", "Let me look: {} or {}", "I see\n-
          "My opponent's answer: {}", "“{}” was tempting")  # fmt: skip
 WORDS = st.text(string.ascii_letters + " ,!äé中🙂\n", max_size=60)
 OTHERS = [
-    "boardenvs_connect_four:ConnectFour",
-    "boardenvs_hex:Hex",
-    "boardenvs_morris:NineMensMorris",
-    "boardenvs_checkers:Checkers",
+    "connect_four",
+    "hex",
+    "nine_mens_morris",
+    "checkers",
 ]
 
 

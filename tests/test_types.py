@@ -58,6 +58,14 @@ def options_of(function: Callable[..., object]) -> dict[str, inspect.Parameter]:
     return {p.name: p for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "on_illegal"}
 
 
+def types_of(function: Callable[..., object]) -> dict[str, object]:
+    """The types of the options, those of `**options` too."""
+    hints = get_type_hints(function)
+    return {name: hints[name] for name in options_of(function)} | (
+        get_type_hints(*get_args(hints["options"])) if "options" in hints else {}
+    )
+
+
 ENVIRONMENTS = [
     ("env", BoardAECEnv),
     ("raw_env", BoardAECEnv),
@@ -79,8 +87,9 @@ def test_a_module_has_the_options_of_its_game_and_environment(game_id, name, env
     function = getattr(module, name)
     assert inspect.getsource(function).startswith(f"def {name}(")
     own, rules = options_of(function), games.defaults(game_id)
-    assert {k: p for k, p in own.items() if k not in rules} == options_of(environment)
-    assert {k: p.default for k, p in own.items() if k in rules} == rules
+    assert {k: p.default for k, p in own.items()} == rules
+    others = {k: kind for k, kind in types_of(function).items() if k not in rules}
+    assert others == types_of(environment.__init__)
     game = function().game
     assert game == games.make(game_id)
     hints = get_type_hints(function)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
+from variants import GAMES
 
 import boardenvs
-from boardenvs import games
 from boardenvs.envs.factory import gymnasium_id
 
 
@@ -72,7 +72,7 @@ def test_an_illegal_action_loses_the_game():
 
 
 @pytest.mark.usefixtures("in_python")
-@pytest.mark.parametrize("game_id", games.GAMES)
+@pytest.mark.parametrize("game_id", GAMES)
 def test_gymnasium_makes_and_wraps_it(game_id):
     """Its wrappers count games, and find planes and masks in the order of the keys."""
     env = gymnasium.make_vec(

@@ -23,13 +23,19 @@ from boardenvs.search import ENDGAME, Analysis, Limits, search_position
 HERE = Path(__file__).resolve().parent
 # Other people's data, which is read where it is there and not kept here.
 SHARED = HERE.parents[1] / "shared"
-PACKAGE, MORE_GAMES = HERE / "breakthrough_package", HERE / "more_games_package"
+PACKAGE = HERE / "breakthrough_package"
+
+# The games that most tests run over; `test_more_games.py` and the tests of pictures, pages and
+# environments have the others of the package.
+FIVE = ("othello", "othello_holes", "reversi", "wolf_and_sheep", "lines_of_action")
+FAMILIAR = tuple(game_id for game_id in games.BUILT_IN if game_id not in FIVE)
+GAMES = [game_id for game_id in games.GAMES if game_id not in FAMILIAR]
 
 
 def _variants() -> dict[str, tuple[str, dict[str, str]]]:
-    """Every known game, and twice where it takes `rules`."""
+    """Each of these games, and twice where it takes `rules`."""
     found: dict[str, tuple[str, dict[str, str]]] = {}
-    for game_id in games.GAMES:
+    for game_id in GAMES:
         found[game_id] = (game_id, {})
         if "rules" in games.parameters(game_id):
             found[f"{game_id}_described"] = (game_id, {"rules": "described"})
@@ -38,7 +44,7 @@ def _variants() -> dict[str, tuple[str, dict[str, str]]]:
 
 VARIANTS = _variants()
 # Those that there are data and second implementations of: not the games of other packages.
-BUILT_IN = [name for name, (game_id, _) in VARIANTS.items() if game_id in games.BUILT_IN]
+BUILT_IN = [name for name, (game_id, _) in VARIANTS.items() if game_id in FIVE]
 of_built_in = pytest.mark.parametrize("name", BUILT_IN)
 
 BACKENDS = [

@@ -34,6 +34,7 @@ def main(
     only: Annotated[str, typer.Option(help="pool, levels or exam.")] = "",
     seed: Annotated[int, typer.Option(help="Seed of all games.", min=0)] = 0,
     pairs: Annotated[int, typer.Option(help="Openings of each pairing of anchors.", min=1)] = 300,
+    level_pairs: Annotated[int, typer.Option(help="Openings of two levels.", min=1)] = 1000,
     work: Annotated[Path, typer.Option(help="Folder of the pools' journals.")] = Path("runs/pools"),
     resume: Annotated[bool, typer.Option("--resume", help="Resume the journals.")] = False,
 ) -> None:
@@ -47,7 +48,7 @@ def main(
             pools.rating_pool.cache_clear()
         if only in ("", "levels"):
             pool = pools.rating_pool(game)
-            found = levelling.find_levels(game, pool, seed, typer.echo)
+            found = levelling.find_levels(game, pool, seed, level_pairs, typer.echo)
             head = {name: getattr(pool, name) for name in ("game", "made", "boardenvs", "seed")}
             players = [level[side] for level in found for side in ("weaker", "stronger")]
             values = {**head, "made_with": pooling.made_with(game, players), "levels": found}

@@ -36,7 +36,6 @@ _INGREDIENTS = (
     "perfect",
     *PLAYOUTS,
 )
-_PAIRS = 1000  # of openings, against the level below
 _LEAST = 0.6  # lower end of the 95 % interval of a level's score against the one below
 _UNEVEN = 0.03  # the largest distance of such a score from the mean of all
 _ROUNDS = 10
@@ -44,12 +43,12 @@ _GAMES = 600  # that rate a level
 
 
 def find_levels(
-    game: Game, pool: RatingPool, seed: int, say: Callable[[str], None]
+    game: Game, pool: RatingPool, seed: int, pairs: int, say: Callable[[str], None]
 ) -> list[dict[str, Any]]:
     """The levels, measured, as `boardenvs.agents.levels` reads them.
 
-    `say` gets a line about each round. If no round has steps that are long enough, the best round's
-    levels are returned.
+    Each level plays so many `pairs` against the one below. `say` gets a line about each round. If
+    no round has steps that are long enough, the best round's levels are returned.
     """
     rng = np.random.default_rng(seed)
     anchors = [anchor for anchor in pool.anchors if anchor.agent in _INGREDIENTS]
@@ -61,7 +60,7 @@ def find_levels(
         chosen = np.interp(wanted, strength, places).tolist()
         levels = [_level([anchor.agent for anchor in anchors], place) for place in chosen]
         matches = [
-            play_match(game, _mixture(b), _mixture(a), _PAIRS, seed=int(rng.integers(1 << 62)))
+            play_match(game, _mixture(b), _mixture(a), pairs, seed=int(rng.integers(1 << 62)))
             for a, b in itertools.pairwise(levels)
         ]
         scores = np.array([match.score for match in matches])

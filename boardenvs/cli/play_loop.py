@@ -161,9 +161,10 @@ class TerminalGame:
     def _result(self) -> str:
         session, sides = self.session, self.session.game.sides
         goal, plies = session.goal or (0.0, 0.0), len(session.actions)
+        ending = session.game.ending(session.position)
         if goal[0] == goal[1]:
-            return f"the game is a draw after {plies} plies"
+            return f"the game is a draw after {plies} plies {ending}".strip()
         winner = sides[goal[1] > goal[0]]
         if session.resigned is not None:
             return f"{sides[session.resigned]} resigned: {winner} wins"
-        return f"the game is over after {plies} plies: {winner} wins"
+        return f"the game is over after {plies} plies: {winner} wins {ending}".strip()

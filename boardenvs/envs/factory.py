@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 import gymnasium
 from gymnasium.vector import AutoresetMode
@@ -32,6 +32,26 @@ try:
     from pettingzoo.env_registry import registration as in_pettingzoo
 except ModuleNotFoundError:  # older, as AgileRL wants it; nothing else of 1.27 is used here
     in_pettingzoo = None
+
+
+class Options(TypedDict, total=False):
+    """The options of the environments of one game; see `BoardAECEnv`."""
+
+    reward: Reward
+    render_mode: RenderMode | None
+
+
+class VectorOptions(TypedDict, total=False):
+    """The options of environments of many games; see `BoardVectorEnv`."""
+
+    opponent: Opponent | None
+    seat: str
+    reward: Reward
+    opening_plies: tuple[int, int]
+    autoreset_mode: AutoresetMode | str
+    copy: bool
+    mask_in_observation: bool
+    render_mode: VectorRenderMode | None
 
 
 def env(
@@ -183,7 +203,8 @@ def _make_game(game: str | Game, rules: Mapping[str, Any], maker: Callable[..., 
 
     TypeError for a name that is neither a parameter of the rules nor an option of the `maker`.
     """
-    known = games.parameters(game) if rules and isinstance(game, str) else []
+    named = game if isinstance(game, str) else games.name_of(game)
+    known = games.parameters(named) if rules else []
     for name in rules:
         if name not in known:
             parameters = inspect.signature(maker).parameters.values()

@@ -6,7 +6,7 @@ boardenvs/games/README.md shows how to add a game.
 
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
-from boardenvs.game.look import BLACK, CROWN, RED, WHITE, Look, PieceLook, disc, piece
+from boardenvs.game.look import BLACK, CROWN, RED, WHITE, Figure, Look, PieceLook, disc, piece
 from boardenvs.game.notation import Dropping, Moving, Notation, Pairs, Parts, Passing, Placing
 from boardenvs.game.position import Position
 from boardenvs.game.rules import MAX_VALUE, About, Feature
@@ -21,6 +21,7 @@ __all__ = [
     "About",
     "Dropping",
     "Feature",
+    "Figure",
     "Game",
     "Look",
     "Moving",

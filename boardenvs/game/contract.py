@@ -408,6 +408,10 @@ class Game(Rules):
         write = self.notation.write
         return PASS if self._is_noop(action) else write(self, action, position)
 
+    def other_name(self, action: int, position: Position) -> str:
+        """Another usual name of a legal action, such as "Nf3" in chess; "" if there is none."""
+        return "" if self._is_noop(action) else self.notation.other_name(self, action, position)
+
     def parse_action(self, text: str) -> int:
         """The inverse of `action_name`; ValueError for anything else."""
         try:

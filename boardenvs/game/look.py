@@ -98,6 +98,14 @@ class PieceLook(NamedTuple):
     drawing: Drawing
 
 
+class Figure(NamedTuple):
+    """How the pieces on the squares of a word look, by role, and their letter in a terminal."""
+
+    word: str
+    letter: str
+    pieces: tuple[Drawing, Drawing]
+
+
 class Look(NamedTuple):
     """How a game is drawn.
 
@@ -106,8 +114,13 @@ class Look(NamedTuple):
     hexagons: whether the squares are hexagons; each row lies half a hexagon to the right of the row
     below, so that a square has neighbours to the north, south, west, east, north-west and
     south-east. groups: whether to show the number of groups of each side. badges: pictures to draw
-    over the pieces on the squares of a word, by its name: ("kings", CROWN). sides: the names of the
-    sides for people; None for the roles. from_top: whether ranks are counted from the top.
+    over the pieces on the squares of a word, by its name: ("kings", CROWN). figures: pieces with a
+    look of their own, on the squares of words. surface: what is drawn on the empty board in place
+    of squares, from the board's upper left corner. borders: whether the edges of a board of
+    hexagons are in the colours of the sides, the first and last rank in the first side's. ground:
+    for terminals, a letter for each square of a board with a surface, row by row from the top.
+    sides: the names of the sides for people; None for the roles. from_top: whether ranks are
+    counted from the top.
     """
 
     board: str = "wood"
@@ -115,6 +128,10 @@ class Look(NamedTuple):
     hexagons: bool = False
     groups: bool = False
     badges: tuple[tuple[str, Drawing], ...] = ()
+    figures: tuple[Figure, ...] = ()
+    surface: tuple[Shape, ...] = ()
+    borders: bool = False
+    ground: str = ""
     sides: tuple[str, str] | None = None
     from_top: bool = False
 

@@ -56,6 +56,10 @@ class Notation(ABC):
         """How many actions each part has."""
         return (game.board.size,) * self.planes
 
+    def other_name(self, game: Game, action: int, position: Position) -> str:
+        """Another usual name of a legal action, such as "Nf3"; "" if there is none."""
+        return ""
+
     def plane_images(self, symmetry: Symmetry) -> list[int]:
         """The image of each part under a symmetry of the board, where a part has an action a
         square.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from boardenvs.board.bitboard import EIGHT, LARGEST, Board
 from boardenvs.board.bitslice import digits
@@ -22,6 +22,9 @@ from boardenvs.game.look import Look
 from boardenvs.kernel import Bits
 from boardenvs.kernel.wide import join, split
 from boardenvs.utils.checks import is_whole
+
+if TYPE_CHECKING:
+    from boardenvs.game.position import Position
 
 MAX_VALUE = 100_000  # heuristics stay below
 WIN, DRAW, LOSS = 100.0, 50.0, 0.0  # goal values
@@ -281,6 +284,12 @@ class Rules(ABC):
 
         The squares of the roles are disjoint and on no holes: this has been checked.
         """
+
+    def ending(self, position: Position) -> str:
+        """How a finished game has ended: what follows "white wins" or "draw", such as "by mate";
+        by default nothing, and then what is counted is shown.
+        """
+        return ""
 
     def evaluate(self, *words: Any) -> tuple[Bits, Bits]:
         """The heuristic: the values of a position that is not over for its side to move and for the

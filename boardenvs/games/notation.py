@@ -30,11 +30,20 @@ def parse_move(text: str, position: Position) -> int:
     for name, action in legal.items():
         if _plain(name) == _plain(text):
             return action
+    for action in legal.values():
+        other = position.game.other_name(action, position)
+        if other and _unmarked(other) == _unmarked(text):
+            return action
     raise IllegalActionError(f"{cut(text.strip())!r} is no legal move: {_listed(legal)}")
 
 
 def _plain(text: str) -> str:
     return _SEPARATORS.sub("", text.strip().lower())
+
+
+def _unmarked(text: str) -> str:
+    """A name of a move in chess without signs of check, promotion and quality."""
+    return re.sub(r"[+#=!?\s]", "", text).replace("0", "O")
 
 
 def _listed(legal: dict[str, int]) -> str:

@@ -150,6 +150,10 @@ class Othello(Game):
         return _value(own, opp), _value(opp, own)
 
 
+OthelloHoles = partial(Othello, id="othello_holes", holes=CENTRE_HOLES)
+Reversi = partial(Othello, id="reversi")
+
+
 def _safe_along(axis: Direction, board: int, empty: Bits) -> Bits:
     """The squares at an end of their line along this axis, and all squares of full lines."""
     inner = step(board, axis) & step(board, axis.opposite)

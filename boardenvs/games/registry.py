@@ -16,12 +16,10 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from importlib.metadata import EntryPoint
 from typing import Any, NamedTuple
 
 from boardenvs.game.contract import Game
-from boardenvs.games.lines_of_action import LinesOfAction
-from boardenvs.games.othello import CENTRE_HOLES, Othello
-from boardenvs.games.wolf_and_sheep import WolfAndSheep
 from boardenvs.utils.checks import cut, quote, unknown
 from boardenvs.utils.imports import describe, import_object, naming_errors, top_level
 from boardenvs.utils.spec import parse_parameters, write_spec
@@ -30,34 +28,40 @@ ENTRY_POINTS = "boardenvs.games"
 
 Factory = Callable[..., Game]
 
-_BUILT_IN: dict[str, Factory] = {
-    "othello": Othello,
-    "othello_holes": partial(Othello, id="othello_holes", holes=CENTRE_HOLES),
-    "reversi": partial(Othello, id="reversi"),
-    "wolf_and_sheep": WolfAndSheep,
-    "lines_of_action": LinesOfAction,
+# The games of this package and where they are, first those that it was made for.
+BUILT_IN = {
+    "othello": "boardenvs.games.othello:Othello",
+    "othello_holes": "boardenvs.games.othello:OthelloHoles",
+    "reversi": "boardenvs.games.othello:Reversi",
+    "wolf_and_sheep": "boardenvs.games.wolf_and_sheep:WolfAndSheep",
+    "lines_of_action": "boardenvs.games.lines_of_action:LinesOfAction",
+    "chess": "boardenvs.games.chess:Chess",
+    "go": "boardenvs.games.go:Go",
+    "checkers": "boardenvs.games.checkers:Checkers",
+    "connect_four": "boardenvs.games.connect_four:ConnectFour",
+    "hex": "boardenvs.games.hex:Hex",
+    "nine_mens_morris": "boardenvs.games.nine_mens_morris:NineMensMorris",
+    "tictactoe": "boardenvs.games.tictactoe:TicTacToe",
 }
-BUILT_IN = tuple(_BUILT_IN)
 
 _ID = re.compile("[a-z][a-z0-9_]*")
 _IN_PYTHON = re.compile(r"(?P<target>[A-Za-z_][\w.]*:[A-Za-z_][\w.]*)(?::(?P<parameters>.*))?")
 
 
 class _Games(Mapping[str, Factory]):
-    """The factory of each game, by id; games of other packages are imported on first use."""
+    """The factory of each game, by id; its module is imported on first use."""
 
     def __init__(self) -> None:
-        points = importlib.metadata.entry_points(group=ENTRY_POINTS)
-        self._factories: dict[str, Factory | importlib.metadata.EntryPoint] = {
-            **{point.name: point for point in points},
-            **_BUILT_IN,
-        }
+        built_in = (EntryPoint(name, at, ENTRY_POINTS) for name, at in BUILT_IN.items())
+        self._factories: dict[str, Factory | EntryPoint] = {}
+        for point in (*built_in, *importlib.metadata.entry_points(group=ENTRY_POINTS)):
+            self._factories.setdefault(point.name, point)
 
     def __getitem__(self, game_id: str) -> Factory:
         found = self._factories[game_id]
-        if isinstance(found, importlib.metadata.EntryPoint):
+        if isinstance(found, EntryPoint):
             found = _load(found)
-            self.add(game_id, found)
+            self._keep(game_id, found)
         return found
 
     def __contains__(self, game_id: object) -> bool:
@@ -72,9 +76,12 @@ class _Games(Mapping[str, Factory]):
     def add(self, game_id: str, factory: Factory) -> None:
         """Add a game unless it is known already; ValueError for a wrong id or factory."""
         _check_id(game_id)
-        before = self._factories.get(game_id, factory)
-        if before is not factory and not isinstance(before, importlib.metadata.EntryPoint):
+        before = self[game_id] if game_id in BUILT_IN else self._factories.get(game_id, factory)
+        if before is not factory and not isinstance(before, EntryPoint):
             raise ValueError(f"there is a game {game_id!r} already: take another id")
+        self._keep(game_id, factory)
+
+    def _keep(self, game_id: str, factory: Factory) -> None:
         made = _checked(factory, {}, f"the factory of {game_id!r}")
         if made.id != game_id:
             raise ValueError(
@@ -100,7 +107,7 @@ def importable() -> list[str]:
     return found
 
 
-def _load(point: importlib.metadata.EntryPoint) -> Factory:
+def _load(point: EntryPoint) -> Factory:
     """The factory that an installed package declares; ValueError where it cannot be imported."""
     try:
         factory: Factory = point.load()

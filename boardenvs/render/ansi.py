@@ -15,7 +15,8 @@ _CODES = re.compile(r"\x1b\[[\d;]*m")
 def write_ansi(seen: View, colour: bool = True) -> str:
     """Return the board with the last rank on top, and the caption as the last line.
 
-    A piece is the first letter of its side, followed by its badge's if it has one; "#" is a
+    A piece is the first letter of its side, followed by its badge's if it has one; figures have
+    letters of their own, small for the second side. "#" is a
     hole, "." an empty square, "*" a square that can be played to, and brackets mark the squares of
     the last action.
     """
@@ -39,15 +40,21 @@ def _cell(seen: View, look: BoardLook, square: int) -> str:
     bit = 1 << square
     ground = look.light if is_light(square, seen.board) else look.dark
     symbol, ink, under = ".", look.line, ground
-    if seen.holes & bit:
-        symbol, ink, under = "#", look.label, look.hole
-    elif seen.targets & bit:
+    if seen.targets & bit:
         symbol, ink = "*", look.target.colour
+    elif seen.look.ground:
+        y, x = divmod(square, seen.board.columns)
+        symbol = seen.look.ground[seen.board.columns * (seen.board.rows - 1 - y) + x]
+    elif seen.holes & bit:
+        symbol, ink, under = "#", look.label, look.hole
     looks = seen.look.pieces_of(seen.sides)
-    for side, look_of_side, pieces in zip(seen.sides, looks, seen.pieces, strict=True):
+    for role, (look_of_side, pieces) in enumerate(zip(looks, seen.pieces, strict=True)):
         if pieces & bit:
             under = look_of_side.colour
-            symbol, ink = side[0].upper(), _contrast(under)
+            symbol, ink = seen.sides[role][0].upper(), _contrast(under)
+            for figure, squares in zip(seen.look.figures, seen.figures, strict=True):
+                if squares & bit:
+                    symbol = figure.letter.lower() if role else figure.letter
     left, right = "[]" if seen.marks & bit else "  "
     for (name, _), squares in zip(seen.look.badges, seen.badges, strict=True):
         right = name[0] if squares & bit else right

@@ -7,6 +7,7 @@ labels of files and ranks; the caption is in a strip of the frame below the boar
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import lru_cache
 from string import ascii_lowercase
 from typing import NamedTuple
@@ -55,6 +56,20 @@ BOARDS = {
         line="#8f6238",
         mark=Ink("#f4e04d", 0.55),
         target=Ink("#3a2212", 0.40),
+    ),
+    "plain": _FELT._replace(  # wood of one colour
+        light="#dcb35c",
+        dark="#dcb35c",
+        line="#5d4416",
+        mark=Ink("#ffffff", 0.45),
+        target=Ink("#3a2212", 0.40),
+    ),
+    "blue": _FELT._replace(
+        light="#2a5db0",
+        dark="#2a5db0",
+        line="#1c4485",
+        mark=Ink("#f4e04d", 0.55),
+        target=Ink("#ffffff", 0.40),
     ),
 }
 
@@ -110,15 +125,15 @@ def scene(seen: View, *, caption: bool = True, flipped: bool = False) -> Scene:
     cells = Cells(seen.board, seen.look.hexagons)
     width, height = (length + 2 * MARGIN for length in cells.size)
     height += CAPTION if caption else 0
-    drawings = [piece.drawing for piece in seen.look.pieces_of(seen.sides)]
     layers = [
-        ("hole", seen.holes, _hole(look)),
-        ("mark", seen.marks, mark(look, cells)),
-        *zip(seen.sides, seen.pieces, drawings, strict=True),
+        ("hole", 0 if seen.look.surface else seen.holes, _hole(look)),
+        ("mark", seen.marks, mark_of(seen)),
+        *_pieces(seen),
         *((name, s, d) for (name, d), s in zip(seen.look.badges, seen.badges, strict=True)),
         ("target", seen.targets, target(look)),
     ]
-    placed = [Placed("board", _board(look, cells, height, (flipped, seen.look.from_top)), 0, 0)]
+    turned = flipped, seen.look.from_top
+    placed = [Placed("board", _board(look, cells, height, turned, ground_of(seen)), 0, 0)]
     for what, squares, drawing in layers:
         corners = (cells.corner(square, flipped) for square in squares_of(squares))
         placed += [Placed(what, drawing, MARGIN + x, MARGIN + y) for x, y in corners]
@@ -129,8 +144,35 @@ def scene(seen: View, *, caption: bool = True, flipped: bool = False) -> Scene:
     return Scene(width, height, look.frame, seen.caption, tuple(placed))
 
 
+def _pieces(seen: View) -> Iterator[tuple[str, int, Drawing]]:
+    """Return the pieces of each side: its figures, and where it has none its usual piece."""
+    for role, usual in enumerate(seen.look.pieces_of(seen.sides)):
+        side, left = seen.sides[role], seen.pieces[role]
+        for figure, squares in zip(seen.look.figures, seen.figures, strict=True):
+            yield f"{side} {figure.word}", left & squares, figure.pieces[role]
+            left &= ~squares
+        yield side, left, usual.drawing
+
+
+def ground_of(seen: View) -> tuple[Shape, ...]:
+    """Return the shapes of the empty squares, from the board's upper left corner."""
+    look, cells = board_look(seen.look.board), Cells(seen.board, seen.look.hexagons)
+    if seen.look.borders:
+        first, second = (piece.colour for piece in seen.look.pieces_of(seen.sides))
+        return (*_borders(cells, first, second), *_hexagons(look, cells))
+    if cells.hexagons:
+        return tuple(_hexagons(look, cells))
+    return tuple(_squares(look, cells, seen.look.surface))
+
+
 @lru_cache
-def _board(look: BoardLook, cells: Cells, height: float, turned: tuple[bool, bool]) -> Drawing:
+def _board(
+    look: BoardLook,
+    cells: Cells,
+    height: float,
+    turned: tuple[bool, bool],
+    ground: tuple[Shape, ...],
+) -> Drawing:
     """Return the frame with its labels and the empty squares."""
     rows, columns = cells.board
     width, bottom = (length + 2 * MARGIN for length in cells.size)
@@ -139,7 +181,7 @@ def _board(look: BoardLook, cells: Cells, height: float, turned: tuple[bool, boo
         Rect(0, 0, width, height, Ink(look.frame_edge), 0.2),
         Rect(edge, edge, width - 2 * edge, height - 2 * edge, Ink(look.frame), 0.2 - edge),
     ]
-    shapes += _hexagons(look, cells) if cells.hexagons else _squares(look, cells)
+    shapes += [moved(shape, MARGIN) for shape in ground]
     flipped, from_top = turned
     files, ranks = ascii_lowercase[:columns], range(rows, 0, -1)
     if flipped:
@@ -157,25 +199,31 @@ def _board(look: BoardLook, cells: Cells, height: float, turned: tuple[bool, boo
     return Drawing(width, height, tuple(shapes))
 
 
-def _squares(look: BoardLook, cells: Cells) -> list[Shape]:
-    """Return the squares: separated by lines, or light and dark."""
+def moved(shape: Shape, by: float) -> Shape:
+    """Return the shape, moved to the right and down."""
+    if isinstance(shape, Polygon):
+        return shape._replace(points=tuple((x + by, y + by) for x, y in shape.points))
+    return shape._replace(x=shape.x + by, y=shape.y + by)
+
+
+def _squares(look: BoardLook, cells: Cells, surface: tuple[Shape, ...]) -> list[Shape]:
+    """Return the squares: separated by lines, or light and dark; or else the board's surface."""
     rows, columns = cells.board
     edge = 0.05
     shapes: list[Shape] = [
-        Rect(
-            MARGIN - edge, MARGIN - edge, columns + 2 * edge, rows + 2 * edge, Ink(look.frame_edge)
-        ),
-        Rect(MARGIN, MARGIN, columns, rows, Ink(look.dark)),
+        Rect(-edge, -edge, columns + 2 * edge, rows + 2 * edge, Ink(look.frame_edge)),
+        Rect(0, 0, columns, rows, Ink(look.dark)),
     ]
-    if look.light == look.dark:
+    if surface:
+        shapes += surface
+    elif look.light == look.dark:
         thick, ink = 0.035, Ink(look.line)
-        start = MARGIN - thick / 2
-        shapes += [Rect(start + x, MARGIN, thick, rows, ink) for x in range(1, columns)]
-        shapes += [Rect(MARGIN, start + y, columns, thick, ink) for y in range(1, rows)]
+        shapes += [Rect(x - thick / 2, 0, thick, rows, ink) for x in range(1, columns)]
+        shapes += [Rect(0, y - thick / 2, columns, thick, ink) for y in range(1, rows)]
     else:
         # As in chess, the square in the lower right corner, h1, is light.
         light = [cells.corner(s) for s in range(cells.board.size) if is_light(s, cells.board)]
-        shapes += [Rect(MARGIN + x, MARGIN + y, 1, 1, Ink(look.light)) for x, y in light]
+        shapes += [Rect(x, y, 1, 1, Ink(look.light)) for x, y in light]
     return shapes
 
 
@@ -184,12 +232,34 @@ def _hexagons(look: BoardLook, cells: Cells) -> list[Shape]:
     corners = [cells.corner(square) for square in range(cells.board.size)]
     layers = ((1.06, look.frame_edge), (1.0, look.line), (LINED, look.light))
     return [
-        Polygon(
-            tuple((MARGIN + x + u, MARGIN + y + v) for u, v in cells.outline(size)), Ink(colour)
-        )
+        Polygon(tuple((x + u, y + v) for u, v in cells.outline(size)), Ink(colour))
         for size, colour in layers
         for x, y in corners
     ]
+
+
+def _borders(cells: Cells, first: str, second: str) -> list[Shape]:
+    """Return the edges of a board of hexagons in the sides' colours: triangles under the hexagons
+    at the edge, whose ends show. An edge at a corner of the board is half of each colour.
+    """
+    rows, columns = cells.board
+    ends = cells.outline(1.22)
+    shapes: list[Shape] = []
+    for square in range(cells.board.size):
+        y, x = divmod(square, columns)
+        left, top = cells.corner(square)
+        # Edges of a hexagon by the corner that they begin with, clockwise from the top.
+        mine = (5, 0) * (y == rows - 1) + (2, 3) * (y == 0)
+        theirs = (4, 5) * (x == 0) + (1, 2) * (x == columns - 1)
+        for edge in {*mine, *theirs}:
+            (a, b), (c, d) = ends[edge], ends[(edge + 1) % 6]
+            half = ((a + c) / 2, (b + d) / 2)
+            colours = first if edge in mine else second, second if edge in theirs else first
+            # Clockwise, the right and left edges of the board begin with a corner.
+            for points, colour in zip((((a, b), half), (half, (c, d))), colours[::-1], strict=True):
+                triangle = ((left + u, top + v) for u, v in ((0.5, 0.5), *points))
+                shapes.append(Polygon(tuple(triangle), Ink(colour)))
+    return shapes
 
 
 def is_light(square: int, board: Board) -> bool:
@@ -213,11 +283,14 @@ def _hole(look: BoardLook) -> Drawing:
     )
 
 
-@lru_cache
-def mark(look: BoardLook, cells: Cells) -> Drawing:
-    """Return the mark of a square of the last action."""
-    shape = Polygon(cells.outline(), look.mark) if cells.hexagons else Rect(0, 0, 1, 1, look.mark)
-    return Drawing(1, 1, (shape,))
+def mark_of(seen: View) -> Drawing:
+    """Return the mark of a square of the last action: it is round where the board has a surface."""
+    ink, cells = board_look(seen.look.board).mark, Cells(seen.board, seen.look.hexagons)
+    if seen.look.surface:
+        return Drawing(1, 1, (Circle(0.5, 0.5, 0.49, ink),))
+    return Drawing(
+        1, 1, (Polygon(cells.outline(), ink) if cells.hexagons else Rect(0, 0, 1, 1, ink),)
+    )
 
 
 @lru_cache

@@ -11,17 +11,28 @@ import json
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from string import ascii_lowercase, digits
 from typing import Any, NamedTuple
 
 from boardenvs.board.bitboard import drawn, squares_of
 from boardenvs.game.contract import Game
+from boardenvs.game.look import Drawing
 from boardenvs.game.position import Position
-from boardenvs.render.geometry import MARGIN, NOTEBOOK_UNIT, Cells, board_look, mark, scene, target
+from boardenvs.render.geometry import (
+    MARGIN,
+    NOTEBOOK_UNIT,
+    Cells,
+    board_look,
+    mark_of,
+    scene,
+    target,
+)
 from boardenvs.render.svg import id_of, write_layers
 from boardenvs.render.view import View, view
 
 _TEMPLATE = Path(__file__).with_name("page.html")
 _HEIGHT = 640  # pixels of a frame that cannot adapt to its content
+_DIGITS = digits + ascii_lowercase
 _FIT = "const d = this.contentDocument; if (d) this.style.height = d.body.scrollHeight + 4 + 'px'"
 
 
@@ -80,13 +91,14 @@ class _Writer:
         """Return a game as the page's script reads it."""
         game, positions = shown.game, shown.positions
         first, boards = view(game, positions[0]), list(map(_squares, positions))
+        kinds = len(kinds_of(first)) + 1
         steps = []
         pairs = zip(pairwise(positions), pairwise(boards), strict=True)
         for action, ((before, after), (squares, now)) in zip(shown.actions, pairs, strict=False):
             seen = view(game, after, action, before=before)
             name = game.action_name(action, before)
-            # For each square that changes: 3 * square + its new content.
-            changes = [3 * s + int(now[s]) for s, was in enumerate(squares) if was != now[s]]
+            # For each square that changes: its number times the contents + its new content.
+            changes = [kinds * s + int(x, 36) for s, x in enumerate(now) if x != squares[s]]
             steps.append([name, changes, list(squares_of(seen.marks)), self._caption(seen)])
         content = {
             "title": shown.title,
@@ -112,13 +124,16 @@ class _Writer:
         number = self._numbers[key] = len(self.looks)
         look, sides = board_look(seen.look.board), seen.sides
         cells = Cells(seen.board, seen.look.hexagons)
-        drawings = [
-            mark(look, cells),
-            *(p.drawing for p in seen.look.pieces_of(sides)),
-            target(look),
-        ]
-        marked, first, second, dot = map(id_of, drawings)
-        empty = seen._replace(pieces=(0, 0), marks=0, targets=0, caption=" and ".join(sides))
+        drawings = [mark_of(seen), *kinds_of(seen), target(look)]
+        marked, *pieces, dot = map(id_of, drawings)
+        empty = seen._replace(
+            pieces=(0, 0),
+            badges=(0,) * len(seen.badges),
+            figures=(0,) * len(seen.figures),
+            marks=0,
+            targets=0,
+            caption=" and ".join(sides),
+        )
         for flipped in (False, True):
             picture = scene(empty, caption=False, flipped=flipped)
             board = write_layers(picture, drawings, ("marks", "pieces", "targets"))
@@ -127,7 +142,7 @@ class _Writer:
         self.looks.append(
             {
                 "mark": marked,
-                "pieces": [first, second],
+                "pieces": pieces,
                 "target": dot,
                 "board": seen.board,
                 "corners": [
@@ -142,7 +157,24 @@ class _Writer:
         return number
 
 
+def kinds_of(seen: View) -> list[Drawing]:
+    """Return the drawings of all that a square can hold: for each side its piece, its figures and
+    its piece under each badge.
+    """
+    kinds: list[Drawing] = []
+    for role, usual in enumerate(seen.look.pieces_of(seen.sides)):
+        badges = [Drawing(1, 1, usual.drawing.shapes + d.shapes) for _, d in seen.look.badges]
+        kinds += [usual.drawing, *(figure.pieces[role] for figure in seen.look.figures), *badges]
+    return kinds
+
+
 def _squares(position: Position) -> str:
-    """Return a character a square: 0 for nothing, 1 and 2 for the roles."""
-    sets = [("1", position.pieces(0)), ("2", position.pieces(1))]
-    return drawn(sets, position.game.board.size, "0")
+    """Return a digit in base 36 for each square: 0 for nothing, 1 for the first of the kinds."""
+    game = position.game
+    words = [figure.word for figure in game.look.figures] + [name for name, _ in game.look.badges]
+    sets = [
+        (_DIGITS[1 + role * (1 + len(words)) + number], position.pieces(role) & squares)
+        for role in (0, 1)
+        for number, squares in enumerate([-1, *map(position.word, words)])
+    ]
+    return drawn(reversed(sets), game.board.size, "0")

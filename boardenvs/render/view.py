@@ -18,6 +18,7 @@ class View(NamedTuple):
     sides: tuple[str, str]  # their names
     pieces: tuple[int, int]  # by role
     badges: tuple[int, ...]  # one for each badge of the look
+    figures: tuple[int, ...]  # one for each figure of the look
     holes: int
     marks: int  # squares that the last action left or entered
     targets: int  # squares that the side to move can play to, if wanted
@@ -61,6 +62,7 @@ def view(
         sides=game.sides,
         pieces=(position.pieces(0), position.pieces(1)),
         badges=tuple(position.word(name) for name, _ in game.look.badges),
+        figures=tuple(position.word(figure.word) for figure in game.look.figures),
         holes=game.holes,
         marks=marks,
         targets=from_squares(square for end in ends for square in end),
@@ -73,6 +75,9 @@ def _caption(position: Position, sides: tuple[str, str], passed: bool, counts: b
     count = ", ".join(f"{side} {n}" for side, n in zip(sides, pieces, strict=True))
     if position.is_over():
         goals, score = position.result(), count if counts else ""
+        if ending := position.game.ending(position):
+            winner = sides[goals[1] > goals[0]].capitalize()
+            return f"Draw {ending}" if goals[0] == goals[1] else f"{winner} wins {ending}"
         if position.game.margin_counts:
             points = position.points()
             score = f"{max(points)}-{min(points)}"

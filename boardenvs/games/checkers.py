@@ -11,7 +11,7 @@ from operator import or_
 from typing import ClassVar
 
 from boardenvs.board import NE, NW, RANK_1, SE, SW, Direction, digits, step, steps
-from boardenvs.game import BLACK, CROWN, WHITE, Game, Look, Moving, Parts
+from boardenvs.game import BLACK, CROWN, WHITE, About, Game, Look, Moving, Parts, Position
 from boardenvs.kernel import Bits, Table, less, nonzero, popcount, spread
 
 WAYS = (NW, NE, SE, SW)
@@ -37,6 +37,32 @@ class Checkers(Game):
     numbers: ClassVar = {"quiet": QUIET + 1}  # plies since a capture
     notation: ClassVar = Parts((Moving(WAYS, distance=1), Moving(WAYS, distance=2)))
     look: ClassVar = Look("wood", (WHITE, BLACK), badges=(("kings", CROWN),))
+    about: ClassVar = About(
+        title="Checkers",
+        rules="""\
+White's men start on the dark squares of ranks 1 to 3, black's on those of ranks 6 to 8; white moves
+first. Men step diagonally forwards, kings in all four directions. A piece captures by jumping over
+an opposing one to the empty square behind it; who can capture must, and goes on with the same piece
+while it can capture again. A man on the last rank becomes a king, which ends the turn.""",
+        planes=(
+            "kings of both sides",
+            "the piece that must go on capturing",
+            "everywhere if black is to move",
+            "plies since a capture, in binary, lowest digit first",
+        ),
+        end="A side without a move loses; 40 plies without a capture are a draw. Nothing is "
+        "truncated.",
+        source="American checkers (English draughts) as in OpenSpiel, where white moves first.",
+        instructions="""\
+White and black take turns, white first. Pieces stand on squares of one colour. White starts with
+twelve men on a1 to h1, a2 to h2 and a3 to h3, black with twelve on a6 to h6, a7 to h7 and a8 to h8.
+A man steps to a diagonally adjacent empty square, towards the other side's end of the board; a king
+in all four diagonal directions. A piece captures by jumping over a diagonally adjacent opposing
+piece to the empty square just beyond it, men again only forwards. A side that can capture must. If
+the piece that has captured can capture again, the side is to move again and must go on with it. A
+man that reaches the last row becomes a king, and the turn ends. A side that has no move loses.
+After 40 moves in a row without a capture the game is a draw.""",
+    )
 
     def setup(self) -> tuple[int, ...]:
         return DARK & 0xFFFFFF, DARK & 0xFFFFFF << 40, 0, 0, 0
@@ -75,6 +101,11 @@ class Checkers(Game):
     def points(self, quiet: Bits) -> tuple[Bits, Bits]:
         """Who has no move loses, unless it is a draw."""
         return 0, less(quiet, QUIET)
+
+    def ending(self, position: Position) -> str:
+        if position.word("quiet") >= QUIET:
+            return f"after {QUIET} plies without a capture"
+        return "by capturing all pieces" if not position.own else "by leaving no move"
 
     def planes(
         self, own: Bits, opp: Bits, kings: Bits, jumper: Bits, quiet: Bits, to_move: Bits

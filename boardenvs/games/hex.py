@@ -10,7 +10,7 @@ from operator import or_
 from typing import ClassVar
 
 from boardenvs.board import Board, Symmetry, step
-from boardenvs.game import BLACK, WHITE, Game, Look, Placing
+from boardenvs.game import BLACK, WHITE, About, Game, Look, Placing, Position
 from boardenvs.kernel import Bits, Table, nonzero, repeat, spread
 
 BOARD = Board(rows=11, columns=11)
@@ -27,7 +27,27 @@ class Hex(Game):
     roles: ClassVar = ("black", "white")
     shape: ClassVar = BOARD
     notation: ClassVar = Placing()
-    look: ClassVar = Look("felt", (BLACK, WHITE), hexagons=True)
+    look: ClassVar = Look("plain", (BLACK, WHITE), hexagons=True, borders=True)
+    about: ClassVar = About(
+        title="Hex",
+        rules="""\
+Black and white place stones on empty cells in turn, black first. Black connects ranks 1 and 11,
+white files a and k. A cell has six neighbours: those beside it in its file and rank, and those to
+the south-east and north-west.""",
+        pieces="stones",
+        planes=("everywhere if white is to move",),
+        passing="It is never legal in turn-based play.",
+        end="The side whose stones connect its two edges wins; there is no draw. Nothing is "
+        "truncated.",
+        source="Hex by P. Hein and J. Nash, without the rule of swapping sides: black has an "
+        "advantage.",
+        instructions="""\
+Black and white take turns, black first. On its turn a side places a stone on an empty cell of a
+board of 11x11 hexagons. A cell touches up to six others: the two beside it in its row, the two
+beside it in its column, and two on one diagonal: f6 touches f5, f7, e6, g6, e7 and g5. Black wins
+by a chain of touching stones from the edge a1 to k1 to the edge a11 to k11, white by one from the
+edge a1 to a11 to the edge k1 to k11. There is no draw, and nobody passes.""",
+    )
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
@@ -47,6 +67,9 @@ class Hex(Game):
 
     def points(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
         return connects(own, to_move), connects(opp, to_move ^ 1)
+
+    def ending(self, position: Position) -> str:
+        return "by connecting its edges"
 
     def planes(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, ...]:
         return own, opp, spread(to_move, BOARD.all)

@@ -4,7 +4,7 @@ any point; a line of three removes an opposing man that is in none, or any where
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -12,7 +12,9 @@ from typing import ClassVar
 
 from boardenvs.board import Board, from_squares
 from boardenvs.board.bitboard import squares_of
-from boardenvs.game import BLACK, WHITE, Game, Look, Pairs, Parts, Placing
+from boardenvs.game import BLACK, WHITE, About, Game, Look, Pairs, Parts, Placing, Position
+from boardenvs.game.look import Circle, Ink, Rect, Shape
+from boardenvs.game.rules import DRAW
 from boardenvs.kernel import Bits, Table, less, nonzero, popcount, spread
 
 BOARD = Board(rows=7, columns=7)
@@ -46,6 +48,21 @@ _TARGET = Table(
 _SOURCE = Table([0] * BOARD.size + [1 << s for _ in TARGETS for s in range(BOARD.size)] + [0])
 
 
+def _drawn() -> Iterator[Shape]:
+    """The lines of the board, and its points."""
+    ink = Ink("#4a3612")
+    for line in LINES:
+        (y, x), (v, u) = (divmod(end, 7) for end in (*squares_of(line),)[::2])
+        yield Rect(x + 0.48, 6 - v + 0.48, u - x + 0.04, v - y + 0.04, ink)
+    for y, x in (divmod(point, 7) for point in TARGETS):
+        yield Circle(x + 0.5, 6 - y + 0.5, 0.1, ink)
+
+
+_GROUND = (  # of the board in a terminal
+    ".--.--.|.-.-.|||...||... ...||...|||.-.-.|.--.--."
+)
+
+
 @dataclass(frozen=True)
 class NineMensMorris(Game):
     """Leave the opponent two men, or no move."""
@@ -62,7 +79,33 @@ class NineMensMorris(Game):
     }
     holes: ClassVar = BOARD.all ^ POINTS
     notation: ClassVar = Parts((Placing(), Pairs(TARGETS)))
-    look: ClassVar = Look("felt", (WHITE, BLACK))
+    look: ClassVar = Look("plain", (WHITE, BLACK), surface=tuple(_drawn()), ground=_GROUND)
+    about: ClassVar = About(
+        title="Nine Men's Morris",
+        rules="""\
+White and black place nine men each on the 24 points in turn, white first, and then move them along
+the lines to a neighbouring empty point; a side with three men moves to any. Who closes a line of
+three removes an opposing man that is in no such line, or any if all are.""",
+        pieces="men",
+        planes=(
+            *("men that the agent has in hand, in binary, lowest digit first",) * 4,
+            *("men that the opponent has in hand, in binary",) * 4,
+            "everywhere if a man is to be removed",
+            "turns, in binary, lowest digit first",
+        ),
+        end="A side that has fewer than three men, or no move, loses; after 200 turns it is a "
+        "draw. Nothing is truncated.",
+        source="The usual rules, with OpenSpiel's limit of 200 turns.",
+        instructions="""\
+White and black take turns, white first. Each side has nine men. At first a side places a man on an
+empty point in each turn. When all are placed, it moves one of its men along a line to the next
+point, if that is empty; a side that has only three men left may move one to any empty point. The
+lines of three points are a7 d7 g7, b6 d6 f6, c5 d5 e5, a4 b4 c4, e4 f4 g4, c3 d3 e3, b2 d2 f2, a1
+d1 g1, a7 a4 a1, b6 b4 b2, c5 c4 c3, d7 d6 d5, d3 d2 d1, e5 e4 e3, f6 f4 f2 and g7 g4 g1. Who fills
+a line with three of its own men is to move again and removes an opposing man that is in no full
+line of its side, or any if all are. A side with fewer than three men, or without a move, loses.
+After 200 turns the game is a draw.""",
+    )
 
     def setup(self) -> tuple[int, ...]:
         return 0, 0, MEN, MEN, 0, 0
@@ -123,6 +166,12 @@ class NineMensMorris(Game):
         lost = stuck | less(popcount(own) + own_hand, 3)
         won = less(popcount(opp) + opp_hand, 3)
         return won & (lost ^ 1), lost
+
+    def ending(self, position: Position) -> str:
+        if position.result() == (DRAW, DRAW):
+            return f"after {LAST_TURN} turns"
+        few = min(position.own.bit_count(), position.opp.bit_count()) < 3
+        return "by leaving two men" if few else "by leaving no move"
 
     def evaluate(self, own: Bits, opp: Bits, own_hand: Bits, opp_hand: Bits) -> tuple[Bits, Bits]:
         return popcount(own) + own_hand, popcount(opp) + opp_hand

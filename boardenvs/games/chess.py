@@ -12,8 +12,9 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from boardenvs.board import DIRECTIONS, EIGHT, Direction, digits, fill, from_squares, step, steps
 from boardenvs.board.bitboard import parse_square, square_name
-from boardenvs.game import BLACK, WHITE, Game, Look, Notation, Position
-from boardenvs.game.look import Drawing, Ink, Text
+from boardenvs.game import About, Game, Notation, Position
+from boardenvs.game.rules import DRAW
+from boardenvs.games.chess_look import LETTERS, LOOK
 from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, spread
 
 N, NE, E, SE, S, SW, W, NW = DIRECTIONS
@@ -79,35 +80,53 @@ class Moves(Notation):
     needs_position = False
 
     def write(self, game: Game, action: int, position: Position | None) -> str:
-        return "pass" if action == game.noop else _NAMES[action]
+        return _NAMES[action]
 
     def parse(self, game: Game, text: str) -> int:
-        if text == "pass":
-            return game.noop
         if text not in _NUMBERS:
             raise ValueError(f"{text!r} is not a move like 'e2e4' or 'e7e8n'")
         return _NUMBERS[text]
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
-        if action == game.noop:
-            return ()
         target = _TARGETS[action]
         return (action % 64, *([target.bit_length() - 1] if target else []))
 
+    def other_name(self, game: Game, action: int, position: Position) -> str:
+        """Standard Algebraic Notation: "Nf3", "exd5", "O-O", "e8=Q+"."""
+        source, target = self.squares(game, action, position)
+        after = position.step(action)
+        board, to_move = _Board(*after.words[:10]), after.to_move
+        check = "+" if _threats(board, to_move).checking else ""
+        if after.is_over() and after.result() != (DRAW, DRAW):
+            check = "#"
+        return _san(position, action, source, target) + check
+
+
+def _san(position: Position, action: int, source: int, target: int) -> str:
+    """The move without the sign of check."""
+    kind = next(kind for kind in LETTERS if position.word(kind) >> source & 1)
+    begin, end = square_name(source), square_name(target)
+    takes = "x" * (position.opp >> target & 1)
+    if kind == "kings" and abs(target - source) == 2:
+        return "O-O" if target > source else "O-O-O"
+    if kind == "pawns":
+        text = end if begin[0] == end[0] else f"{begin[0]}x{end}"
+        return text + (f"={_PIECES[action // 64].upper() or 'Q'}" if end[1] in "18" else "")
+    others = [
+        square_name(a % 64)
+        for a in position.legal_actions()
+        if _TARGETS[a] == 1 << target and a != action and position.word(kind) >> a % 64 & 1
+    ]
+    if not others:
+        begin = ""
+    elif all(other[0] != begin[0] for other in others):
+        begin = begin[0]
+    elif all(other[1] != begin[1] for other in others):
+        begin = begin[1]
+    return f"{LETTERS[kind]}{begin}{takes}{end}"
+
 
 Ways: TypeAlias = dict[tuple[Direction, int], Bits]  # what may go so far in a direction
-
-
-def _letter(letter: str) -> Drawing:
-    return Drawing(1, 1, (Text(0.5, 0.5, letter, 0.5, Ink("#c08a10")),))
-
-
-_LETTERS = tuple(
-    (kind, _letter(letter))
-    for kind, letter in zip(
-        ("knights", "bishops", "rooks", "queens", "kings"), "NBRQK", strict=True
-    )
-)
 
 
 class Threats(NamedTuple):
@@ -134,7 +153,33 @@ class Chess(Game):
     numbers: ClassVar = {"quiet": QUIET + 1}
     history: ClassVar = QUIET  # no position from before a capture or pawn move comes again
     notation: ClassVar = Moves()
-    look: ClassVar = Look("wood", (WHITE, BLACK), badges=_LETTERS)
+    look: ClassVar = LOOK
+    about: ClassVar = About(
+        title="Chess",
+        rules="""\
+The laws of FIDE. White starts on ranks 1 and 2, black on ranks 7 and 8; white moves first. Castling
+is written as the king's step of two squares, e1g1; a pawn that reaches the last rank becomes a
+queen, or another piece if its move says so: e7e8n.""",
+        planes=(
+            *("pawns of both sides", "knights", "bishops", "rooks", "queens", "kings"),
+            "rooks that may still castle",
+            "the square where a pawn can be taken en passant",
+            "everywhere if black is to move",
+            "everywhere if the position has been there before",
+            "plies without capture or pawn move, in binary, lowest digit first",
+        ),
+        end="Checkmate wins. Stalemate is a draw, and so are the third time of a position, 50 "
+        "moves of each side without capture or pawn move, and positions in which nobody can "
+        "mate: kings alone, with one knight, or with bishops of one colour. Nothing is "
+        "truncated.",
+        source="The Laws of Chess of FIDE. Draws that players may claim come by themselves.",
+        instructions="""\
+Chess as in the laws of FIDE. White and black take turns, white first. White starts with its king on
+e1, black on e8. All usual rules hold: castling, which is written as the king's move, capture en
+passant, and promotion. Checkmate wins. Stalemate, the third repetition of a position, 50 moves of
+each side without capture or pawn move, and positions in which neither side has the pieces for a
+mate are draws.""",
+    )
 
     def setup(self) -> tuple[int, ...]:
         def both(files: str) -> int:
@@ -184,6 +229,17 @@ class Chess(Game):
         board, to_move = _Board(*words[:10]), words[11]
         stuck = nonzero(reduce(or_, _moves(board, to_move))) ^ 1
         return 0, stuck & nonzero(_threats(board, to_move).checking)
+
+    def ending(self, position: Position) -> str:
+        *words, quiet = position.words[: self.known_words]
+        board, to_move = _Board(*words), position.to_move
+        if position.result() != (DRAW, DRAW):
+            return "by checkmate"
+        if not any(_moves(board, to_move)):
+            return "by stalemate"
+        if _nobody_mates(board):
+            return "by insufficient material"
+        return "by the fifty-move rule" if quiet >= QUIET else "by repetition"
 
     def planes(self, *words: Any) -> tuple[Bits, ...]:
         *sets, quiet, to_move, _, repeats = words

@@ -1,0 +1,58 @@
+"""Go on 9x9 points as PettingZoo and Gymnasium environments.
+
+White gets `komi` points for moving second. Observations are int8 (9, 9, 5): the agent's stones, the
+opponent's, the point of a ko, ones if the last move was a pass, and ones if white is to move.
+Action 9 * (y-1) + (x-1) places a stone on file x and rank y (0 is a1, 80 is i9); action 81 passes;
+action 82 is noop.
+
+For training use `reward="zero_sum"` (+1, 0, -1 at the end, and -1 for an illegal action); `env`,
+`raw_env` and `parallel_env` reward with the goal values 100, 50 and 0 unless told otherwise.
+
+`boardenvs games go` prints the whole page of the game.
+
+```python
+from boardenvs import go_v0
+
+env = go_v0.env(reward="zero_sum")
+env.reset(seed=1)
+for agent in env.agent_iter():
+    observation, reward, terminated, truncated, info = env.last()
+    is_over = terminated or truncated
+    env.step(None if is_over else env.action_space(agent).sample(observation["action_mask"]))
+```
+"""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from boardenvs.envs import factory
+from boardenvs.envs.aec import BoardAECEnv
+from boardenvs.envs.factory import Options, VectorOptions
+from boardenvs.envs.parallel import BoardParallelEnv
+from boardenvs.envs.vector import BoardVectorEnv
+from boardenvs.games.go import Go
+
+__all__ = ["env", "parallel_env", "raw_env", "vec_env"]
+
+
+def env(*, komi: float = 7.5, **options: Unpack[Options]) -> BoardAECEnv:
+    """Make PettingZoo's turn-based environment; an illegal action loses the game."""
+    return factory.env(Go(komi=komi), **options)
+
+
+def raw_env(*, komi: float = 7.5, **options: Unpack[Options]) -> BoardAECEnv:
+    """Make the same as `env`, but an illegal action raises IllegalActionError."""
+    return factory.raw_env(Go(komi=komi), **options)
+
+
+def parallel_env(*, komi: float = 7.5, **options: Unpack[Options]) -> BoardParallelEnv:
+    """Make PettingZoo's parallel environment: both act, the side not to move says noop."""
+    return factory.parallel_env(Go(komi=komi), **options)
+
+
+def vec_env(
+    num_envs: int = 1, *, komi: float = 7.5, **options: Unpack[VectorOptions]
+) -> BoardVectorEnv:
+    """Make Gymnasium's vector environment of many games; see `BoardVectorEnv` for the options."""
+    return factory.vec_env(Go(komi=komi), num_envs, **options)
