@@ -164,10 +164,10 @@ def test_replies_are_read_as_meant():
         text = re.sub(r"\\u(\w{4})", lambda code: chr(int(code[1], 16)), reply.strip())
         text = text.replace("\\n", "\n")
         found = read(text, position)
-        known = {"move": "", "illegal": "!", "unreadable": "?"}[found.kind]
+        known = {"move": "", "illegal": "!"}.get(found.kind, "?")
         if known + found.text * (known != "?") != meant:
             wrong.append((meant, reply, found))
-        assert read(text, position, finished=False).kind == "unreadable"
+        assert read(text, position, finish_reason="length").kind == "cut_off"
     assert not wrong
 
 
@@ -239,7 +239,7 @@ def test_a_pass_is_a_move_where_it_is_the_only_one():
     for reply in ("pass", "I pass.", '{"move": "pass"}', '{"move": null}', "Final answer: none"):
         assert read(reply, position).action == position.game.noop, reply
     assert read('{"move": "d3"}', position).kind == "illegal"
-    assert "pass" in write_prompt([position])
+    assert "moves are: pass" in write_prompt([position], legal_moves=True)
 
 
 # ---- prompts -------------------------------------------------------------------------------------
@@ -310,8 +310,10 @@ def test_games_are_those_of_gymnasium(name):
         text.reset(seed=seed)
         rng, over = np.random.default_rng(seed), False
         while not over:
-            action = int(rng.choice(text.position.legal_actions()))
-            text.step(f"Final answer: {text.game.action_name(action, text.position)}")
+            legal = env.board.position.legal_actions()
+            action = int(rng.choice(legal))
+            if len(legal) > 1:  # others are played unasked
+                text.step(f"Final answer: {text.game.action_name(action, text.position)}")
             _, score, terminated, truncated, info = env.step(action)
             over = terminated or truncated
         assert (text.done, text.reward, text.position) == (True, score, env.board.position)
@@ -345,7 +347,7 @@ def test_bad_replies_are_asked_again_and_then_lose_the_game(tmp_path):
     assert (step.prompt, env.forfeited) == ("", True)
     with pytest.raises(boardenvs.ResetNeededError):
         env.step("b1-b3")
-    assert env.counts == {"move": 1, "illegal": 2, "unreadable": 3, "forfeits": 1,
+    assert env.counts == {"move": 1, "illegal": 2, "unreadable": 3, "retries": 4, "forfeits": 1,
                           "prompt_tokens": 600, "completion_tokens": 42}  # fmt: skip
     records.save(tmp_path / "games.jsonl", [env.record])
     (record,) = records.load(tmp_path / "games.jsonl")
@@ -363,7 +365,7 @@ def test_wrong_values_are_refused():
     env.reset(seed=1)
     with pytest.raises(TypeError, match="must be a text"):
         env.step(19)
-    assert env.step('{"move": "e6"}', finished=False).reading.text == "the reply was cut off"
+    assert env.step('{"move": "e6"}', finish_reason="length").reading.kind == "cut_off"
 
 
 @pytest.mark.parametrize("name", ["othello", "wolf_and_sheep"])

@@ -27,8 +27,11 @@ KEY = "sk-very/secret"
 
 
 @contextmanager
-def served(faults=(), reply=first_move, **answer):
-    """A server's address and what it was asked; the first answers have these faults."""
+def served(faults=(), reply=first_move, refused=(), **answer):
+    """A server's address and what it was asked; the first answers have these faults.
+
+    reply: the text of a reply to a prompt, or a whole choice. refused: options.
+    """
     asked, left = [], iter(faults)
 
     class Handler(BaseHTTPRequestHandler):
@@ -39,10 +42,15 @@ def served(faults=(), reply=first_move, **answer):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             asked.append((self.path, dict(self.headers), body))
             fault = next(left, None)
-            message = {"content": reply(body["messages"][0]["content"])}
+            choice = reply(body["messages"][-1]["content"])
+            if isinstance(choice, str):
+                choice = {"message": {"content": choice}, "finish_reason": "stop"}
             usage = {"prompt_tokens": 100, "completion_tokens": 10}
-            whole = {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
+            whole = {"choices": [choice], "usage": usage}
             sent = fault if isinstance(fault, bytes) else json.dumps(whole | answer).encode()
+            roles = [message["role"] for message in body["messages"]]
+            if named := [name for name in refused if name in [*body, *roles]]:
+                fault, sent = 400, f"unknown: '{named[0]}', use max_completion_tokens".encode()
             self.send_response(fault if isinstance(fault, int) else 200)
             self.send_header("Location", "http://127.0.0.1:9/")
             self.send_header("Retry-After", "0")
@@ -85,11 +93,14 @@ def test_a_model_plays_as_its_function_does(tmp_path):
         assert (path, headers["Authorization"]) == ("/v1/chat/completions", f"Bearer {KEY}")
         assert (body["model"], body["max_tokens"]) == ("tiny", 50)
 
-    def in_process(game, state, rng):
-        return np.array([position.legal_actions()[0] for position in game.positions(state)])
+    class InProcess:
+        games_at_once = 3  # as for the others: their opponents have random numbers by game
+
+        def act(self, game, state, rng):
+            return np.array([position.legal_actions()[0] for position in game.positions(state)])
 
     by_text = TextPlayer(first_move, legal_moves=True, threads=4)
-    for player in (by_text, in_process):
+    for player in (by_text, InProcess()):
         expected = boardenvs.play_match(game, player, "greedy", 2)
         assert np.array_equal(match.actions, expected.actions)
     assert by_text.counts["move"] > 60
@@ -127,8 +138,7 @@ def test_no_move_is_paid_for_twice(tmp_path):
     assert len(asked) == paid
     assert np.array_equal(whole.actions, again.actions)
     assert len({tuple(line) for line in whole.actions.reshape(12, -1).tolist()}) > 6
-    numbers = re.findall(r'"number": (\d+)', log.read_text())
-    assert {*range(6)} <= {*map(int, numbers)}  # the start, asked about in six games
+    assert log.read_text().count("Nobody has moved yet") == 6  # asked about in six games
 
 
 def test_an_arena_stops_and_goes_on(tmp_path):
@@ -167,13 +177,18 @@ def test_limits_of_cost():
 
 
 def test_commands_tell_strength_and_legality_apart():
-    replies = iter(["hm"] * 4)
-    with served(reply=lambda prompt: next(replies, "") or first_move(prompt)) as (url, _):
-        spec = f"llm:tiny,base_url={url},legal_moves=true,threads=1,prompt_price=1,retries=0"
-        said = run("rate", spec, "--game", "wolf_and_sheep", "--games", "8")
-    assert re.search(r"95 % interval from|rated -?\d+ at most", said)
-    assert re.search(r"the player counted: move \d+, unreadable 4, forfeits 4, prompt tokens", said)
-    assert re.search(r"completion tokens [\d,]+, cost [\d.]+\n", said)
+    for command in (("rate",), ("match", "wolf_and_sheep")):
+        replies = iter(["hm"] * 4)
+        with served(reply=lambda prompt, left=replies: next(left, "") or first_move(prompt)) as at:
+            spec = f"llm:tiny,base_url={at[0]},legal_moves=true,threads=1,prompt_price=1,retries=1"
+            if command == ("rate",):
+                said = run("rate", spec, "--game", "wolf_and_sheep", "--games", "8")
+                assert re.search(r"95 % interval from|rated -?\d+ at most", said)
+            else:
+                said = run(*command, spec, "greedy", "--pairs", "4")
+        counted = r"counted: move \d+, unreadable 4, retries [2-4], (forfeits [12], )?prompt tokens"
+        assert re.search(counted, said)
+        assert re.search(r"completion tokens [\d,]+, cost [\d.]+\n", said)
 
 
 @pytest.mark.parametrize("fault", [400, 302])
@@ -185,18 +200,121 @@ def test_what_is_refused_is_not_tried_again(fault):
 
 
 @pytest.mark.parametrize(
-    "fault", [429, "half", "trickle", b"{}", b" " * (9 << 20)], ids=lambda fault: str(fault)[:9]
+    "fault", [429, "half", b"{}", b" " * (9 << 20)], ids=lambda fault: str(fault)[:9]
 )
 def test_an_endpoint_that_stays_bad_stops_the_work(fault):
     with served([fault] * 99) as (url, asked):
-        endpoint = Endpoint(
-            LlmSettings("tiny", url, timeout=0.5 if fault == "trickle" else 20, wait=0)
-        )
+        endpoint = Endpoint(LlmSettings("tiny", url, timeout=20, wait=0))
         with pytest.raises(StopPlayError, match="after 6 tries"):
             endpoint.ask("Hello")
         assert asked
     with pytest.raises(StopPlayError, match="after 6 tries"):
         endpoint.ask("Hello")  # nobody is there
+
+
+def test_eight_games_go_on_independently():
+    """The model answers one game only after it has answered the others thirty times more."""
+    asked, answered = [], threading.Event()
+
+    def model(prompt):
+        asked.append(prompt)
+        if len(asked) > 60:
+            answered.set()
+        if len(asked) == 1:
+            assert answered.wait(60)
+        return first_move(prompt)
+
+    player = TextPlayer(model, legal_moves=True, threads=8)
+    match = boardenvs.play_match(make("othello"), player, "random", 4, seed=1)
+    assert not match.forfeits.any()
+
+
+def test_a_timeout_is_named_paid_for_and_tried_once_more(tmp_path):
+    state = make("othello").init(1)
+    with served([None, "trickle", None, "trickle", "trickle"]) as (url, asked):
+        limits = "timeout=2,max_tokens=50,tokens=1200,legal_moves=true"
+        spec = f"llm:tiny,base_url={url},log={tmp_path / 'log'},{limits}"
+        player = boardenvs.make_agent(spec)
+        player.act(make("othello"), state)
+        player.act(make("othello"), state)
+        assert player.report()["timeouts"] == 1
+        assert player.tokens > 2 * 110 + 50
+        with pytest.raises(StopPlayError, match=r"not answer within 2 seconds, 2 times in a row"):
+            player.act(make("othello"), state)
+        assert len(asked) == 5
+        with pytest.raises(StopPlayError, match=r"tokens are used, of 1,200"):
+            player.act(make("othello"), state)
+    assert boardenvs.make_agent(spec).tokens == player.tokens
+
+
+MOVE = '{"move": "e3"}'
+CALL = {"function": {"name": "play", "arguments": MOVE}}
+ENDINGS = {
+    "move": ({"content": MOVE}, "stop"),
+    "cut_off": ({"content": MOVE}, "length"),
+    "refused": ({"content": None, "refusal": "I do not play. " + MOVE}, "stop"),
+    "no_answer": ({"content": "", "reasoning_content": MOVE}, "stop"),
+    "filtered": ({"content": MOVE}, "content_filter"),
+    "tool_call": ({"content": MOVE, "tool_calls": [CALL, CALL]}, "tool_calls"),
+}
+
+
+@pytest.mark.parametrize("kind", ENDINGS)
+def test_replies_that_are_no_answers_have_names_of_their_own(kind, tmp_path):
+    message, ended = ENDINGS[kind]
+    choice = {"message": message, "finish_reason": ended}
+    with served(reply=lambda prompt: choice) as (url, _):
+        player = boardenvs.make_agent(f"llm:tiny,base_url={url},log={tmp_path / 'log'},retries=0")
+        with suppress(ForfeitError):
+            player.act(make("othello"), make("othello").init(1))
+    assert {k for k in ENDINGS if player.counts[k]} == {kind}
+
+
+@pytest.mark.parametrize("structured", ["schema", "tool"])
+def test_an_endpoint_may_hold_the_model_to_the_legal_moves(structured, tmp_path):
+    """With all other options, at an address with a query; refused ones are left out and counted."""
+    call = {"message": {"content": None, "tool_calls": [CALL]}, "finish_reason": "tool_calls"}
+    (tmp_path / "extra.json").write_text('{"top_k": 3}')
+    options = (
+        f"structured={structured},system=Play well.,top_p=0.5,seed=3,reasoning_effort=low,"
+        f"extra={tmp_path / 'extra.json'},max_tokens=70,legal_moves=true"
+    )
+    reply = first_move if structured == "schema" else lambda prompt: call
+    refused = []
+    with served(reply=reply, refused=refused) as (url, asked):
+        player = boardenvs.make_agent(f"llm:tiny,base_url={url}?api-version=1,{options}")
+        assert len(player.act(make("othello"), make("othello").init(1))) == 1
+        (path, _, body) = asked[-1]
+        assert path == "/v1/chat/completions?api-version=1"
+        assert body["messages"][0] == {"role": "system", "content": "Play well."}
+        given = [body[k] for k in ("top_p", "seed", "reasoning_effort", "top_k", "max_tokens")]
+        assert given == [0.5, 3, "low", 3, 70]
+        held = body["response_format"] if structured == "schema" else body["tools"][0]
+        assert '"enum": ["e3", "f4", "c5", "d6"]' in json.dumps(held)
+        refused += ["response_format", "tools", "system", "top_p", "seed", "top_k", "max_tokens"]
+        for _ in range(2):
+            with suppress(ForfeitError):  # a tool that was not offered
+                player.act(make("othello"), make("othello").init(1))
+        (_, _, body) = asked[-1]
+        assert {*body} == {"model", "messages", "reasoning_effort", "max_completion_tokens"}
+        assert [message["role"] for message in body["messages"]] == ["user"]
+        report = player.report()
+        assert report["without_seed"] == report["without_system"] == report["move"] - 1 > 1
+        refused.append("max_completion_tokens")
+        with pytest.raises(StopPlayError, match="status 400"):
+            player.act(make("othello"), make("othello").init(1))
+
+
+def test_a_move_without_a_choice_is_not_asked_for():
+    def model(prompt):
+        moves = re.search(r"Your legal moves are: (.*)\.", prompt)[1].split(", ")
+        assert len(moves) > 1
+        return f"Final answer: {moves[0]}"
+
+    player = TextPlayer(model, legal_moves=True)
+    match = boardenvs.play_match(make("othello"), player, "random", 10)
+    assert (match.actions == make("othello").noop).any()
+    assert not match.forfeits.any()
 
 
 ECHOED = (
@@ -246,7 +364,7 @@ def test_what_an_endpoint_does_not_say_is_estimated():
     choice = {"message": {"content": "d3"}, "finish_reason": "length"}
     with served(usage=None, choices=[choice]) as (url, _):
         reply = Endpoint(LlmSettings("tiny", url)).ask("Hello")
-    assert (reply.text, reply.finished) == ("d3", False)
+    assert (reply.text, reply.finish_reason) == ("d3", "length")
     assert min(reply.tokens) > 0
 
 
@@ -266,6 +384,8 @@ def test_what_is_no_key_is_refused_by_the_name_of_its_variable(key, monkeypatch)
         ("llm:tiny,base_url=http://me:pass@localhost", "environment"),
         ("llm:tiny,key_env=sk-secret", "key_env must be the name"),
         ("llm:tiny,tokens=0", "tokens is 0"),
+        ("llm:tiny,structured=xml", "unknown structured 'xml'"),
+        ("llm:tiny,base_url=http://localhost/v1?api_key=1", "environment"),
         ("llm:tiny,cost=1", "prices"),
         ("llm:tiny,tiny=1", "tiny"),
         ("llm:tiny,log=/", "folder"),

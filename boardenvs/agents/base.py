@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Lock
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -66,6 +69,40 @@ def act_after(
 def cpu_elsewhere(agent: object) -> float:
     """The CPU seconds that an agent has used in other processes, its `cpu_seconds`."""
     return float(getattr(agent, "cpu_seconds", 0.0))
+
+
+def games_at_once(agent: object) -> int:
+    """The number of games that an agent wants to play at once, each for itself, its
+    `games_at_once`: 0 for an agent that prefers large batches of boards.
+    """
+    return int(getattr(agent, "games_at_once", 0))
+
+
+_turn: ContextVar[Lock | None] = ContextVar("turn", default=None)
+
+
+@contextmanager
+def taking_turns(lock: Lock) -> Iterator[None]:
+    """Compute while no other thread does that holds this lock, except while one is `waiting`."""
+    with lock:
+        before = _turn.set(lock)
+        try:
+            yield
+        finally:
+            _turn.reset(before)
+
+
+@contextmanager
+def waiting() -> Iterator[None]:
+    """Let a match's other games go on while an agent waits for an answer from elsewhere."""
+    if (lock := _turn.get()) is None:
+        yield
+        return
+    lock.release()
+    try:
+        yield
+    finally:
+        lock.acquire()
 
 
 @runtime_checkable

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 
 import numpy as np
 
-from boardenvs.agents.base import Agent
+from boardenvs.agents.base import Agent, games_at_once, taking_turns
 from boardenvs.agents.spec import agent_for
 from boardenvs.arena.match_result import MatchResult
 from boardenvs.arena.player import FORFEIT, Faults, Player
@@ -61,9 +63,10 @@ def play_match(
     Wolf and Sheep, only openings are played that do not change who wins. A game that its cap on
     plies ends counts by its position. An agent loses the games that it forfeits
     (`boardenvs.arena.player`). The same seed gives the same match if the agents draw only from the
-    generator that they are given. With `in_parts` every ten openings have random numbers of their
-    own, as in `boardenvs match`, which plays them in any number of processes. `progress` is called
-    after every ply.
+    generator that they are given. Many games are played side by side, or if an agent wants that
+    (`games_at_once`), as language models and engines do, each for itself. With `in_parts` every ten
+    openings have random numbers of their own, as in `boardenvs match`, which plays them in any
+    number of processes. `progress` is called after every ply.
 
     ValueError for an unknown game, an agent that cannot play it, fewer than one pair, or openings
     longer than any game.
@@ -117,7 +120,7 @@ class MatchInProgress:
     def __init__(self, game: Game, openings: Openings) -> None:
         pairs = len(openings.actions)
         self.total = 2 * pairs  # games
-        self.plies = 0  # of the openings that are being played, since they began
+        self.plies = 0  # of the games that are being played side by side, since they began
         self._game, self._openings = game, openings
         self._role_of_a = np.repeat([0, 1], pairs)
         self._actions = np.concatenate([openings.actions] * 2)
@@ -125,6 +128,8 @@ class MatchInProgress:
         self._scores = np.full(2 * pairs, np.nan)  # of a, once a game is over
         self._faults: list[tuple[Faults, Faults]] = []  # of what was played
         self._players: list[Player] = []  # those of what is being played
+        self._apart = False  # whether each game is played for itself
+        self._stopped = False  # whether one of these cannot go on
 
     @property
     def over(self) -> int:
@@ -162,20 +167,58 @@ class MatchInProgress:
         progress: Callable[[MatchInProgress], None] = lambda match: None,
     ) -> None:
         """Play both games of these openings to their ends, those of a block side by side."""
-        rngs = np.random.default_rng(seed).spawn(3)[1:]  # openings are drawn by the first
-        self._players = [Player(agent, rng) for agent, rng in zip(agents, rngs, strict=True)]
+        root = np.random.default_rng(seed)
+        rngs = root.spawn(3)[1:]  # openings are drawn by the first
+        at_once = max(map(games_at_once, agents))
+        self._apart = at_once > 0
+        self._players = [Player(agent, self._apart) for agent in agents]
         for block in blocks:
-            self._play(np.concatenate([block, np.add(block, self.total // 2)]), progress)
+            rows = np.concatenate([block, np.add(block, self.total // 2)])
+            if self._apart:
+                self._play_each(rows, at_once, root, progress)
+            else:
+                self.plies = 0
+                self._play(rows, rngs, progress)
         first, second = self._players
         self._faults.append((first.count(), second.count()))
         self._players = []
 
-    def _play(self, rows: IntArray, progress: Callable[[MatchInProgress], None]) -> None:
+    def _play_each(
+        self,
+        rows: IntArray,
+        at_once: int,
+        root: np.random.Generator,
+        progress: Callable[[MatchInProgress], None],
+    ) -> None:
+        """Play each game for itself in one of several threads, with random numbers of its own."""
+        lock, self._stopped = Lock(), False
+
+        def play(row: IntArray, rngs: Sequence[np.random.Generator]) -> None:
+            try:
+                with taking_turns(lock):
+                    self._play(row, rngs, progress)
+            except BaseException:
+                self._stopped = True
+                raise
+
+        with ThreadPoolExecutor(at_once) as threads:
+            games = [threads.submit(play, row, root.spawn(2)) for row in rows[:, None]]
+            try:
+                for game in games:
+                    game.result()
+            finally:
+                self._stopped = True
+
+    def _play(
+        self,
+        rows: IntArray,
+        rngs: Sequence[np.random.Generator],
+        progress: Callable[[MatchInProgress], None],
+    ) -> None:
         state = take(concat([self._openings.state] * 2), rows)
-        self.plies = 0
-        while len(rows):
+        while len(rows) and not self._stopped:
             side = np.where(state.to_move == self._role_of_a[rows], 0, 1)
-            actions = self._ask(state, rows, side)
+            actions = self._ask(state, rows, side, rngs)
             forfeit = actions == FORFEIT
             self._forfeits[rows[forfeit]] = 1 + side[forfeit]
             self._scores[rows[forfeit]] = side[forfeit]
@@ -187,17 +230,23 @@ class MatchInProgress:
             goal = goals[np.arange(len(goals)), self._role_of_a[rows[over]]]
             self._scores[rows[over]] = (goal - LOSS) / (WIN - LOSS)
             state, rows = take(state, ~over), rows[~over]
-            self.plies += 1
+            self.plies += not self._apart
             progress(self)
 
-    def _ask(self, state: State, rows: IntArray, side: IntArray) -> IntArray:
+    def _ask(
+        self,
+        state: State,
+        rows: IntArray,
+        side: IntArray,
+        rngs: Sequence[np.random.Generator],
+    ) -> IntArray:
         """The actions of the players whose turn it is, by row 0 for `a` or 1 for `b`."""
         actions = np.empty(len(rows), np.int64)
-        for index, player in enumerate(self._players):
+        for index, (player, rng) in enumerate(zip(self._players, rngs, strict=True)):
             turn = side == index
             if turn.any():
                 played = self._actions[rows[turn]]
-                actions[turn] = player.act(self._game, take(state, turn), played)
+                actions[turn] = player.act(self._game, take(state, turn), played, rng)
         return actions
 
     def _record(self, rows: IntArray, actions: IntArray, ply: IntArray | int = 0) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from boardenvs.agents import Agent, agent_for
-from boardenvs.agents.base import act_after, cpu_elsewhere, report_of
+from boardenvs.agents.base import act_after, cpu_elsewhere, games_at_once, report_of
 from boardenvs.arena.executor import NOBODY, Executor
 from boardenvs.arena.match import MatchInProgress, draw_openings, parts_of, play_match, seed_of_part
 from boardenvs.arena.match_result import MatchResult
@@ -123,6 +123,10 @@ class _Announced:
     @property
     def cpu_seconds(self) -> float:
         return cpu_elsewhere(self.agent)
+
+    @property
+    def games_at_once(self) -> int:
+        return games_at_once(self.agent)
 
     def report(self) -> dict[str, float]:
         return report_of(self.agent)

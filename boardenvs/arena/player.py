@@ -94,11 +94,14 @@ def time_text(milliseconds: float | None) -> str:
 
 
 class Player:
-    """Asks `agent` for actions; it draws random numbers from `rng` alone."""
+    """Asks `agent` for actions.
 
-    def __init__(self, agent: Agent, rng: np.random.Generator) -> None:
+    by_thread: count the CPU time of this thread alone, since others play other games meanwhile.
+    """
+
+    def __init__(self, agent: Agent, by_thread: bool = False) -> None:
         self._agent = agent
-        self._rng = rng
+        self._clock = time.thread_time if by_thread else time.process_time
         self._before = report_of(agent)
         self.faults = Faults()
 
@@ -108,13 +111,14 @@ class Player:
         self.faults.counts = {name: amount for name, amount in counted.items() if amount > 0}
         return self.faults
 
-    def act(self, game: Game, state: State, played: IntArray) -> IntArray:
+    def act(self, game: Game, state: State, played: IntArray, rng: np.random.Generator) -> IntArray:
         """A legal action for each row, or FORFEIT, (B,) int64; KeyboardInterrupt is raised.
 
-        `played` (B, P) holds the plies of each game so far, -1 after the last.
+        `played` (B, P) holds the plies of each game so far, -1 after the last. The agent draws
+        random numbers from `rng` alone.
         """
         started = self._cpu()
-        actions = self._ask(game, state, played)
+        actions = self._ask(game, state, played, rng)
         faults, asked = self.faults, len(actions)
         if faults.moves:
             faults.cpu_seconds += self._cpu() - started
@@ -130,14 +134,16 @@ class Player:
         return actions
 
     def _cpu(self) -> float:
-        return time.process_time() + cpu_elsewhere(self._agent)
+        return self._clock() + cpu_elsewhere(self._agent)
 
-    def _ask(self, game: Game, state: State, played: IntArray) -> IntArray:
+    def _ask(
+        self, game: Game, state: State, played: IntArray, rng: np.random.Generator
+    ) -> IntArray:
         batch = len(state.ply)
         try:
             # Copies, since an agent may write to its arguments.
             given = take(state, np.arange(batch))
-            answer = act_after(self._agent, game, given, played.copy(), self._rng)
+            answer = act_after(self._agent, game, given, played.copy(), rng)
             return _checked(answer, batch)
         except KeyboardInterrupt:
             raise
@@ -152,7 +158,7 @@ class Player:
             return np.array([FORFEIT])
         self.faults.repeats += 1
         rows = ([row] for row in range(batch))
-        return np.concatenate([self._ask(game, take(state, row), played[row]) for row in rows])
+        return np.concatenate([self._ask(game, take(state, row), played[row], rng) for row in rows])
 
 
 def _checked(answer: Any, batch: int) -> IntArray:

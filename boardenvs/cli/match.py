@@ -67,7 +67,7 @@ class MatchCommand:
         from boardenvs.agents import agent_for
         from boardenvs.arena.match import note_on_openings
         from boardenvs.games import parse
-        from boardenvs.utils.console import counting, make_console
+        from boardenvs.utils.console import counting, make_console, print_report
         from boardenvs.utils.files import check_writable
 
         game, console = parse(self.game), make_console()
@@ -101,6 +101,7 @@ class MatchCommand:
         for name, faults in zip(names, result.faults, strict=True):
             if note := faults.explain(name, result.games):
                 console.print(note, style="yellow", soft_wrap=True)
+            print_report(console, faults.counts, name)
         if self.record is not None:
             lacking = keeper.save(result)
             console.print(f"{result.games:,} games are in {self.record}")

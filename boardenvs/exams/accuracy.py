@@ -100,12 +100,12 @@ def take_exam(
                 f"it can only play matches ({describe(error)})"
             ) from error
     began, count = time.monotonic(), len(asked.kinds)
-    player = Player(alone, np.random.default_rng(seed))
+    player, rng = Player(alone), np.random.default_rng(seed)
     answers: IntArray = np.empty(count, np.int64)
     for start in range(0, count, _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
         state = take(asked.state, part)
-        answers[part] = player.act(game, state, np.empty((len(state.ply), 0), np.int16))
+        answers[part] = player.act(game, state, np.empty((len(state.ply), 0), np.int16), rng)
         if progress:
             progress(min(start + _AT_ONCE, count), count)
     return ExamResult(

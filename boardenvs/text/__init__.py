@@ -15,9 +15,11 @@ from boardenvs.text.player import TextPlayer
 from boardenvs.text.prompt import write_prompt
 from boardenvs.text.reader import Reading, read
 from boardenvs.text.rewards import format_reward, reward
+from boardenvs.text.turn import ModelReply
 
 __all__ = [
     "ExamEnv",
+    "ModelReply",
     "Reading",
     "Step",
     "TextEnv",

@@ -15,26 +15,30 @@ import re
 import socket
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
 from boardenvs.game.errors import StopPlayError
-from boardenvs.text.player import ModelReply
-from boardenvs.text.turn import RETRIES
-from boardenvs.utils.checks import cut, is_whole, printable, quote
+from boardenvs.text.turn import RETRIES, ModelReply
+from boardenvs.utils.checks import check_name, cut, is_whole, printable, quote
 from boardenvs.utils.child import is_secret
 from boardenvs.utils.decoding import decode, parse_json
 
 OPENAI = "https://api.openai.com/v1"
 _ADDRESS = re.compile(
     r"(https?)://((?:[\w.-]+|\[[\da-f:]+\])(?::\d{1,5})?)((?:/[^\s?#@]*[^\s?#@/])?)/?"
+    r"((?:\?[\w.-]+=[\w.-]*(?:&[\w.-]+=[\w.-]*)*)?)"
 )
 _MOST_BYTES = 1 << 23  # of an answer
 _TRIES = 6
 _LONGEST_WAIT = 60.0  # seconds between two tries
+_TOKENS_A_SECOND = 50  # that are assumed to be paid for where an answer did not come in time
+_REFUSED = frozenset((400, 404, 422, 501))  # that may be because of an option
 _PASSING = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529))
 
 
@@ -43,22 +47,37 @@ class LlmSettings:
     """The options of `llm:MODEL`.
 
     base_url: an address such as "http://localhost:8000/v1"; by default $OPENAI_BASE_URL or
-    OpenAI's. key_env: the environment variable with the key, with KEY, TOKEN, SECRET or PASSWORD in
-    its name; none is sent if it is empty. log: a file with all questions and replies, see
-    `boardenvs.text.llm.Log`. max_tokens, temperature: of one reply. timeout: seconds for one whole
-    answer. wait: seconds before the second try, doubled from try to try. tokens, cost: limits of
-    all replies together, including those in the log; prompt_price, reply_price: of a million
-    tokens, in the unit of `cost`. Requests that are under way when a limit is reached, at most
-    `threads`, are still paid for. The others are those of `TextPlayer`.
+    OpenAI's. It may end in a query, as Azure's do. key_env: the environment variable with the key,
+    with KEY, TOKEN, SECRET or PASSWORD in its name; none is sent if it is empty. log: a file with
+    all questions and replies, see `boardenvs.text.llm.Log`.
+
+    structured: "schema" or "tool": the endpoint makes the model answer with a legal move, by a JSON
+    schema or a tool `play`. system: a message before each prompt. max_tokens, temperature, top_p,
+    seed, reasoning_effort: of one reply. extra: the path of a JSON file with more fields of a
+    request. What an endpoint refuses of these, except the limit, is left out and counted.
+
+    timeout: seconds for one whole answer. timeouts: how many in a row stop the work; their tokens
+    are counted as 50 a second, or `max_tokens`. wait: seconds before the second try after another
+    failure, doubled from try to try. tokens, cost: limits of all replies together, including those
+    in the log; prompt_price, reply_price: of a million tokens, in the unit of `cost`. Requests that
+    are under way when a limit is reached, at most `threads`, are still paid for. The others are
+    those of `TextPlayer`.
     """
 
     model: str
     base_url: str | None = None
     key_env: str = "OPENAI_API_KEY"
     log: str | None = None
+    structured: str | None = None
+    system: str | None = None
     max_tokens: int | None = None
     temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None
+    reasoning_effort: str | None = None
+    extra: str | None = None
     timeout: float = 300.0
+    timeouts: int = 2
     wait: float = 1.0
     tokens: int | None = None
     cost: float | None = None
@@ -69,7 +88,9 @@ class LlmSettings:
     threads: int = 8
 
     def __post_init__(self) -> None:
-        for name in ("tokens", "max_tokens", "threads"):
+        if self.structured is not None:
+            check_name("structured", self.structured, _STRUCTURES)
+        for name in ("tokens", "max_tokens", "threads", "timeouts"):
             value = getattr(self, name)
             if value is not None and not is_whole(value, 1):
                 raise ValueError(f"{name} is {quote(value)}: it must be 1 or more, and whole")
@@ -92,13 +113,36 @@ class _PassingError(Exception):
         self.wait = wait
 
 
+class _Function(BaseModel):
+    name: str
+    arguments: str
+
+
+class _Call(BaseModel):
+    function: _Function
+
+
 class _Message(BaseModel):
     content: str | None = None
+    refusal: str | None = None
+    tool_calls: list[_Call] | None = None
 
 
 class _Choice(BaseModel):
     message: _Message
     finish_reason: str | None = None
+
+    def reply(self) -> tuple[str, str]:
+        """Return the text, of the one call of `play` if there is one, and why it ended."""
+        text, ended = self.message.content or "", self.finish_reason or "stop"
+        calls = [call.function for call in self.message.tool_calls or ()]
+        if len(calls) == 1 and calls[0].name == _TOOL and ended != "length":
+            return calls[0].arguments, "stop"
+        if calls:
+            return text, ended if ended == "length" else "tool_calls"
+        if self.message.refusal:
+            return self.message.refusal, "refusal"
+        return text, ended
 
 
 _Tokens = Annotated[int, Field(ge=0, le=1 << 40)]
@@ -114,34 +158,76 @@ class _Completion(BaseModel):
     usage: _Usage | None = None
 
 
+# ---- structured output ---------------------------------------------------------------------------
+
+_TOOL = "play"
+
+
+def _schema(moves: Sequence[str]) -> dict[str, Any]:
+    """Return the schema of an object with one of these moves."""
+    return {
+        "type": "object",
+        "properties": {"move": {"type": "string", "enum": list(moves)}},
+        "required": ["move"],
+        "additionalProperties": False,
+    }
+
+
+def _by_schema(moves: Sequence[str]) -> dict[str, Any]:
+    schema = {"name": "move", "strict": True, "schema": _schema(moves)}
+    return {"response_format": {"type": "json_schema", "json_schema": schema}}
+
+
+def _by_tool(moves: Sequence[str]) -> dict[str, Any]:
+    tool = {"name": _TOOL, "description": "Play a move.", "parameters": _schema(moves)}
+    choice = {"type": "function", "function": {"name": _TOOL}}
+    return {"tools": [{"type": "function", "function": tool}], "tool_choice": choice}
+
+
+_STRUCTURES = {"schema": _by_schema, "tool": _by_tool}
+
+# ---- requests ------------------------------------------------------------------------------------
+
+
 class Endpoint:
     """A model behind an endpoint; ValueError for a wrong address, or one with a password, and for a
-    key with characters that no key has.
+    key with characters that no key has. `left_out` has the options that the endpoint refused.
     """
 
     def __init__(self, settings: LlmSettings) -> None:
         self._settings = settings
+        self.left_out = set[str]()
+        self._limit = "max_tokens"  # or as OpenAI's newer models call it
+        self._extra: dict[str, Any] = {}
+        if settings.extra:
+            text = Path(settings.extra).read_text("utf-8")
+            self._extra = decode(dict[str, Any], parse_json(text), settings.extra)
         self.base_url = settings.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI
         found = _ADDRESS.fullmatch(self.base_url)
-        if found is None:  # which is not quoted: it may hold a password
-            raise ValueError(
+        if found is None or any(is_secret(name) for name in re.findall(r"[?&]([\w.-]+)", found[4])):
+            raise ValueError(  # it is not quoted: it may hold a password
                 'base_url must be an address such as "http://localhost:8000/v1", without a name, a '
-                f"password or a query: the key belongs into the environment, as ${settings.key_env}"
+                f"password or a key: that belongs into the environment, as ${settings.key_env}"
             )
-        scheme, self._host, self._path = found.groups()
+        scheme, self._host, path, query = found.groups()
+        self._path = f"{path}/chat/completions{query}"
         http_, https = http.client.HTTPConnection, http.client.HTTPSConnection
         self._connect = https if scheme == "https" else http_
         self._key()
 
-    def ask(self, prompt: str) -> ModelReply:
-        """Return the model's reply to a prompt.
+    def ask(self, prompt: str, moves: Sequence[str] = ()) -> ModelReply:
+        """Return the model's reply to a prompt, in which these moves are legal; one with the
+        finish reason "timeout" if none came in time.
 
         StopPlayError if several tries fail, or the endpoint refuses.
         """
         settings = self._settings
         for number in range(_TRIES):
             try:
-                return self._try(prompt)
+                return self._try(prompt, moves)
+            except TimeoutError:
+                guess = settings.max_tokens or int(_TOKENS_A_SECOND * settings.timeout)
+                return ModelReply("", "timeout", (_tokens(prompt), guess))
             except _PassingError as error:
                 problem = error
             longest = settings.wait * 2**number
@@ -149,11 +235,14 @@ class Endpoint:
             time.sleep(min(wait, _LONGEST_WAIT) if number < _TRIES - 1 else 0)
         raise StopPlayError(f"{settings.model} does not answer after {_TRIES} tries: {problem}")
 
-    def _try(self, prompt: str) -> ModelReply:
-        status, headers, body = self._send(json.dumps(self.request(prompt)).encode())
+    def _try(self, prompt: str, moves: Sequence[str]) -> ModelReply:
+        request = self._accepted(self.request(prompt, moves))
+        status, headers, body = self._send(json.dumps(request).encode())
         if status in _PASSING:
             raise _PassingError(f"status {status}", _seconds(headers.get("Retry-After")))
         text = self._without_key(body.decode("utf-8", "replace"))
+        if status in _REFUSED and self._leave_out(text, request):
+            return self._try(prompt, moves)
         if status != 200:
             raise StopPlayError(
                 f"{self.base_url} refuses {self._settings.model}: status {status}, "
@@ -163,24 +252,51 @@ class Endpoint:
             found = decode(_Completion, parse_json(text), "an answer")
         except ValueError as error:
             raise _PassingError(f"an answer of no known form: {cut(str(error), 200)}") from None
-        choice, content = found.choices[0], found.choices[0].message.content or ""
-        tokens = len(prompt) // 4 + 1, len(content) // 4 + 1  # about four characters a token
+        content, ended = found.choices[0].reply()
+        tokens = _tokens(prompt), _tokens(content)
         if used := found.usage:
             tokens = used.prompt_tokens, used.completion_tokens
-        return ModelReply(content, choice.finish_reason != "length", tokens)
+        return ModelReply(content, ended, tokens)
 
-    def request(self, prompt: str) -> dict[str, Any]:
-        """Return what is sent for a prompt."""
+    def request(self, prompt: str, moves: Sequence[str] = ()) -> dict[str, Any]:
+        """Return what is sent for a prompt, if the endpoint accepts all options."""
         settings = self._settings
-        # OpenAI itself accepts the new name of this option only, others the old one.
-        is_openai = self.base_url.startswith(OPENAI)
-        options = {
-            "max_completion_tokens" if is_openai else "max_tokens": settings.max_tokens,
-            "temperature": settings.temperature,
+        names = "max_tokens", "temperature", "top_p", "seed", "reasoning_effort"
+        given = {name: getattr(settings, name) for name in names}
+        messages = [{"role": "system", "content": settings.system}] if settings.system else []
+        structure = _STRUCTURES[settings.structured](moves) if settings.structured else {}
+        return {
+            "model": settings.model,
+            "messages": [*messages, {"role": "user", "content": prompt}],
+            **{name: value for name, value in given.items() if value is not None},
+            **structure,
+            **self._extra,
         }
-        given = {name: value for name, value in options.items() if value is not None}
-        messages = [{"role": "user", "content": prompt}]
-        return {"model": settings.model, "messages": messages, **given}
+
+    def _accepted(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Return a request without what the endpoint has refused."""
+        found = {k: v for k, v in request.items() if k not in self.left_out}
+        if "max_tokens" in found:
+            found[self._limit] = found.pop("max_tokens")
+        if "system" in self.left_out:
+            found["messages"] = found["messages"][-1:]
+        return found
+
+    def _leave_out(self, error: str, request: dict[str, Any]) -> bool:
+        """Leave out the option that an error names first from now on; return whether there is one.
+
+        The limit of tokens is not left out: it has another name at some endpoints.
+        """
+        options = [name for name in request if name not in ("model", "messages")]
+        if len(request["messages"]) > 1:
+            options.append("system")
+        found = re.search(rf"\b({'|'.join(map(re.escape, options))})\b", error) if options else None
+        named = found[0] if found else "max_completion_tokens"
+        if named == "max_tokens":
+            self._limit = "max_completion_tokens"
+        elif named != "max_completion_tokens":
+            self.left_out |= {"tools", "tool_choice"} if named.startswith("tool") else {named}
+        return named != "max_completion_tokens"
 
     def _send(self, body: bytes) -> tuple[int, Any, bytes]:
         """Return the answer's status, headers and content; _PassingError if it is not whole."""
@@ -188,23 +304,28 @@ class Endpoint:
         connection = self._connect(self._host, timeout=seconds)
         headers = {"Content-Type": "application/json", "User-Agent": "boardenvs"}
         if key := self._key():
-            headers["Authorization"] = f"Bearer {key}"
-        alarm = None
+            is_azure = self._host.endswith(".azure.com")
+            headers |= {"api-key": key} if is_azure else {"Authorization": f"Bearer {key}"}
+        alarm, until = None, time.monotonic() + seconds
         try:
             connection.connect()
             # The socket's own time limit starts again with each byte.
             alarm = threading.Timer(seconds, _shut, [connection.sock])
             alarm.daemon = True
             alarm.start()
-            connection.request("POST", f"{self._path}/chat/completions", body, headers)
+            connection.request("POST", self._path, body, headers)
             response = connection.getresponse()
             content = response.read(_MOST_BYTES + 1)
             if len(content) > _MOST_BYTES:
                 raise _PassingError(f"an answer of more than {_MOST_BYTES >> 20} MiB")
+            if time.monotonic() > until:
+                raise TimeoutError
             if response.length:  # bytes that were announced and are missing
                 raise _PassingError("the answer broke off")
             return response.status, response.headers, content
         except (OSError, http.client.HTTPException, ValueError, OverflowError) as error:
+            if alarm and time.monotonic() > until:
+                raise TimeoutError from None
             why = self._without_key(f"{type(error).__name__}: {error}")  # may be the status line
             raise _PassingError(printable(cut(why, 200)).strip()) from None
         finally:
@@ -229,6 +350,10 @@ class Endpoint:
         escaped = (rf"\\{{0,4}}(?:{re.escape(c)}|u{ord(c):04x})" for c in self._key())
         key = "".join(escaped)
         return re.sub(key, "[key]", text, flags=re.IGNORECASE) if key else text
+
+
+def _tokens(text: str) -> int:
+    return len(text) // 4 + 1  # about four characters a token
 
 
 def _shut(connected: socket.socket) -> None:

@@ -20,7 +20,7 @@ from boardenvs.game.session import GameSession
 from boardenvs.play.session import record_of
 from boardenvs.records.record import Record
 from boardenvs.text.reader import Reading
-from boardenvs.text.turn import RETRIES, TextTurn
+from boardenvs.text.turn import RETRIES, ModelReply, TextTurn
 from boardenvs.utils.checks import check_seed, cut, is_whole, quote
 
 _MOST_KEPT = 1_500  # characters of a reply in a transcript, so that a record's line holds many
@@ -40,8 +40,8 @@ class TextEnv:
 
     game: a game or its text. opponent, seat: as in `boardenvs.envs.single.BoardSingleEnv`: the same
     seeds and moves give the same games. Without an opponent (None) both sides are asked, and
-    rewards are those of the first. legal_moves: whether prompts list them. retries: how often
-    a move is asked for again before the game is forfeited.
+    rewards are those of the first. A move without a choice is played unasked. legal_moves: whether
+    prompts list them. retries: how often a move is asked for again before the game is forfeited.
 
     ValueError or TypeError for wrong values.
 
@@ -150,17 +150,21 @@ class TextEnv:
         self._play_on()
         return self.prompt
 
-    def step(self, reply: str, *, finished: bool = True, tokens: tuple[int, int] = (0, 0)) -> Step:
-        """Read a reply, and if it is a legal move, play it and the opponent's answer.
+    def step(
+        self, reply: str, *, finish_reason: str = "stop", tokens: tuple[int, int] = (0, 0)
+    ) -> Step:
+        """Read a reply, and if it is a legal move, play it, the opponent's answer and moves without
+        a choice.
 
-        finished: False if a limit of tokens cut the reply off: it is then no move. tokens: of the
-        prompt and of the reply, as far as known. After the last retry the game is forfeited.
+        finish_reason: as in `read`; "length" if a limit of tokens cut the reply off, which is then
+        no move. tokens: of the prompt and of the reply, as far as known. After the last retry the
+        game is forfeited.
 
         TypeError for a reply that is not a string, ResetNeededError after the end of the game.
         """
         if self.done:
             raise ResetNeededError("the game is over: call reset() before the next step")
-        reading = self._turn.answer(reply, self.counts, finished, tokens)
+        reading = self._turn.answer(ModelReply(reply, finish_reason, tokens), self.counts)
         kept = cut(reply.encode("utf-8", "replace").decode(), _MOST_KEPT)
         self._transcript.append(
             {
@@ -179,13 +183,17 @@ class TextEnv:
         return Step(self.prompt, self.reward, self.done, reading)
 
     def _play_on(self) -> None:
-        """Play the opponent's plies, and begin the next turn."""
+        """Play the opponent's plies and the only moves of positions, and begin the next turn."""
         session = self.session
-        while session.position.to_move != self.role and not session.is_over:
-            assert self.opponent is not None
-            state = stack([session.position])
-            session.play(int(choose(self.opponent, self.game, state, self._rng)[0]))
-        if not session.is_over:
+        while not self.done:
+            position, action = session.position, session.position.legal_actions()[0]
+            if position.to_move != self.role:
+                assert self.opponent is not None
+                action = int(choose(self.opponent, self.game, stack([position]), self._rng)[0])
+            elif len(position.legal_actions()) > 1:
+                break
+            session.play(action)
+        if not self.done:
             self._turn = TextTurn(
                 session.positions, session.actions, self._legal_moves, self._retries
             )

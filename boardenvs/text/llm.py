@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import wraps
 from pathlib import Path
 from threading import Lock
@@ -13,7 +13,9 @@ from typing import Any
 
 from boardenvs.game.errors import StopPlayError
 from boardenvs.text.endpoint import Endpoint, LlmSettings
-from boardenvs.text.player import ModelReply, TextPlayer
+from boardenvs.text.player import TextPlayer
+from boardenvs.text.prompt import legal_names
+from boardenvs.text.turn import ModelReply, TextTurn
 from boardenvs.utils.checks import quote
 from boardenvs.utils.decoding import parse_json
 from boardenvs.utils.files import append_lines, check_writable
@@ -24,9 +26,9 @@ _HEAD = b'{"model": '  # of each line of a log
 class Log:
     """The replies that were paid for, in a file of JSON lines that is only ever added to.
 
-    A question that is asked for the n-th time gets its n-th reply from here, if there is one: an
-    interrupted match that is run again with the same seed pays for no move twice. Without a path it
-    only counts tokens. ValueError if the file holds something else.
+    A turn that has the same question and the same random number gets its reply from here, if there
+    is one: an interrupted match that is run again with the same seed pays for no move twice.
+    Without a path it only counts tokens. ValueError if the file holds something else.
     """
 
     def __init__(self, path: str | None, model: str) -> None:
@@ -49,8 +51,9 @@ class Log:
 
     def take(self, question: str) -> tuple[int, ModelReply | None]:
         """Return how often a question was asked before, and its reply of this time if known."""
-        number = self._asked[question]
-        self._asked[question] += 1
+        with self._lock:
+            number = self._asked[question]
+            self._asked[question] += 1
         return number, self._known.get((question, number))
 
     def add(self, question: str, number: int, prompt: str, reply: ModelReply) -> None:
@@ -77,7 +80,7 @@ class Log:
             try:
                 entry = parse_json(line.decode("utf-8", "replace"))
                 prompt, completion = map(int, entry["tokens"])
-                reply = ModelReply(entry["text"], entry["finished"], (prompt, completion))
+                reply = ModelReply(entry["text"], entry["finish_reason"], (prompt, completion))
                 key = entry["question"], entry["number"]
             except (ValueError, LookupError, TypeError):
                 # A killed process leaves half a line; what begins otherwise is no log.
@@ -86,7 +89,7 @@ class Log:
                 continue
             if entry["model"] == self._model:
                 self._count(reply)
-                found.append((key, reply))
+                found += [(key, reply)] if reply.finish_reason != "timeout" else []
         return found
 
     def _count(self, reply: ModelReply) -> None:
@@ -126,23 +129,33 @@ class LlmPlayer(TextPlayer):
         return (prompt * settings.prompt_price + reply * settings.reply_price) / 1e6
 
     def report(self) -> dict[str, float]:
-        """Return `counts` by name, and the cost of these replies if prices are known."""
+        """Return `counts` by name, and the cost of these replies if prices are known.
+
+        `without_seed` is the number of replies without the option `seed`, which was refused.
+        """
         cost = self._price(self.counts["prompt_tokens"], self.counts["completion_tokens"])
         return super().report() | ({"cost": round(cost, 6)} if cost else {})
 
-    def _asking(self, prompt: str) -> Callable[[], ModelReply]:
-        digest = self._digest(prompt)
-        number, known = self._log.take(digest)
-
-        def ask() -> ModelReply:
-            if known is not None:
-                return known
+    def _ask(self, turn: TextTurn, number: int) -> ModelReply:
+        moves, settings = legal_names(turn.position), self._settings
+        question = self._digest(turn.prompt, moves, number)
+        time, known = self._log.take(question)
+        if known is not None:
+            return known
+        for _ in range(settings.timeouts):
             self._check_limits()
-            reply = self._endpoint.ask(prompt)
-            self._log.add(digest, number, prompt, reply)
-            return reply
-
-        return ask
+            reply = self._endpoint.ask(turn.prompt, moves)
+            self._log.add(question, time, turn.prompt, reply)
+            if reply.finish_reason != "timeout":
+                with self._counting:
+                    self.counts.update(f"without_{name}" for name in self._endpoint.left_out)
+                return reply
+            with self._counting:
+                self.counts["timeouts"] += 1
+        raise StopPlayError(
+            f"{settings.model} did not answer within {settings.timeout:g} seconds, "
+            f"{settings.timeouts} times in a row"
+        )
 
     def _check_limits(self) -> None:
         given, tokens, cost = self._settings, self.tokens, self.cost
@@ -151,9 +164,11 @@ class LlmPlayer(TextPlayer):
         if given.cost is not None and cost >= given.cost:
             raise StopPlayError(f"the replies cost {cost:.2f}, of {given.cost} at most")
 
-    def _digest(self, prompt: str) -> str:
-        """Return a digest of all that the endpoint is sent, without the key."""
-        told = json.dumps([self._endpoint.base_url, self._endpoint.request(prompt)])
+    def _digest(self, prompt: str, moves: Sequence[str], number: int) -> str:
+        """Return a digest of all that the endpoint is sent, without the key, and of the turn's
+        random number.
+        """
+        told = json.dumps([self._endpoint.base_url, self._endpoint.request(prompt, moves), number])
         return hashlib.sha256(told.encode()).hexdigest()[:32]
 
 

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from threading import Lock
 
 import numpy as np
 
+from boardenvs.agents.base import waiting
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import ForfeitError
 from boardenvs.game.state import IntArray, State
 from boardenvs.records.record import Record, until_illegal
-from boardenvs.text.turn import COUNTS, RETRIES, TextTurn
-
-
-class ModelReply(NamedTuple):
-    """A model's reply to a prompt."""
-
-    text: str
-    finished: bool = True  # False if a limit of tokens cut it off
-    tokens: tuple[int, int] = (0, 0)  # of the prompt and of the reply, as far as known
+from boardenvs.text.turn import COUNTS, RETRIES, ModelReply, TextTurn
 
 
 class TextPlayer:
     """Asks `model(prompt)` for a reply, and plays the move that is read from it.
 
-    The other parameters are those of `TextEnv`. If no legal move is read after all retries, the
-    game is forfeited, and `ForfeitError` says how the last reply was read. `counts` has how all
-    replies were read. threads: how many boards are asked about at once.
+    model: returns a text, or a `ModelReply` that also says why it ended. threads: how many games or
+    boards are asked about at once, each for itself. The other parameters are those of `TextEnv`. If
+    no legal move is read after all retries, the game is forfeited, and `ForfeitError` says how the
+    last reply was read. A move without a choice is played unasked. `counts` has how all replies
+    were read.
 
     ```python
     import random
@@ -49,7 +44,7 @@ class TextPlayer:
 
     def __init__(
         self,
-        model: Callable[[str], str],
+        model: Callable[[str], str | ModelReply],
         *,
         retries: int = RETRIES,
         threads: int = 1,
@@ -57,13 +52,15 @@ class TextPlayer:
     ) -> None:
         self._model, self._legal_moves = model, legal_moves
         self._retries, self._threads = retries, threads
+        self._counting = Lock()
+        self.games_at_once = threads if threads > 1 else 0
         self.counts = Counter[str]()
 
     wants_history = False  # prompts can do without it
 
     def report(self) -> dict[str, float]:
         """Return `counts` by name."""
-        return {name: self.counts[name] for name in COUNTS}
+        return {name: self.counts[name] for name in (*COUNTS, *sorted({*self.counts} - {*COUNTS}))}
 
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         """Return an action for each board, (B,) int64; ForfeitError if some have none."""
@@ -77,45 +74,50 @@ class TextPlayer:
         rng: np.random.Generator | None = None,
     ) -> IntArray:
         """Return the same as `act`, with the moves so far in the prompts."""
-        turns = dict[int, TextTurn]()
+        chosen = np.full(len(state.ply), game.noop, np.int64)
+        turns = dict[int, tuple[TextTurn, int]]()
         for row, position in enumerate(game.positions(state)):
+            legal = [] if position.is_over() else position.legal_actions()
+            if len(legal) < 2:
+                chosen[row] = legal[0] if legal else game.noop
+                continue
             played = [action for action in actions[row].tolist() if action >= 0]
             line, _ = until_illegal(Record(game, tuple(played)))
             known = (line, played) if line[-1] == position else ([position], [])
-            if not position.is_over():
-                turns[row] = TextTurn(*known, self._legal_moves, self._retries)
-        while left := [turn for turn in turns.values() if not turn.is_over]:
-            for turn, (text, finished, tokens) in zip(left, self._replies(left), strict=True):
-                turn.answer(text, self.counts, finished, tokens)
-        chosen, lost = np.full(len(state.ply), game.noop, np.int64), dict[int, str]()
-        for row, turn in turns.items():
+            number = 0 if rng is None else int(rng.integers(1 << 62))
+            turns[row] = TextTurn(*known, self._legal_moves, self._retries), number
+        with waiting(), ThreadPoolExecutor(self._threads) as threads:
+            futures = [threads.submit(self._settle, *turn) for turn in turns.values()]
+            try:
+                for future in futures:
+                    future.result()
+            except BaseException:
+                threads.shutdown(wait=False, cancel_futures=True)
+                raise
+        lost = dict[int, str]()
+        for row, (turn, _) in turns.items():
             if turn.action is not None:
                 chosen[row] = turn.action
             elif last := turn.reading:
                 asked = f"{1 + self._retries} replies" if self._retries else "a reply"
-                lost[row] = f"no legal move in {asked}, the last was {last.kind}: {last.text}"
+                kind = last.kind.replace("_", " ")
+                lost[row] = f"no legal move in {asked}, the last was {kind}: {last.text}"
         if lost:
             raise ForfeitError(chosen, lost)
         return chosen
 
-    def _replies(self, turns: Sequence[TextTurn]) -> list[ModelReply]:
-        """Return the model's reply for each turn."""
-        asking = [self._asking(turn.prompt) for turn in turns]  # in order, too
-        with ThreadPoolExecutor(self._threads) as threads:
-            futures = list(map(threads.submit, asking))
-            try:
-                return [future.result() for future in futures]
-            except BaseException:
-                threads.shutdown(wait=False, cancel_futures=True)
-                raise
+    def _settle(self, turn: TextTurn, number: int) -> None:
+        """Ask until there is a legal move, or no retry is left."""
+        while not turn.is_over:
+            reply = self._ask(turn, number)
+            with self._counting:
+                turn.answer(reply, self.counts)
 
-    def _asking(self, prompt: str) -> Callable[[], ModelReply]:
-        """Return a function that asks the model, in any thread."""
-
-        def ask() -> ModelReply:
-            text: object = self._model(prompt)
-            if not isinstance(text, str):
-                raise TypeError(f"the model returned a {type(text).__name__}: it must be a text")
-            return ModelReply(text)
-
-        return ask
+    def _ask(self, turn: TextTurn, number: int) -> ModelReply:
+        """Return the model's reply; number: a random one of this turn."""
+        reply: object = self._model(turn.prompt)
+        if isinstance(reply, ModelReply):
+            return reply
+        if not isinstance(reply, str):
+            raise TypeError(f"the model returned a {type(reply).__name__}: it must be a text")
+        return ModelReply(reply)

@@ -26,8 +26,7 @@ def write_prompt(
     Each prompt stands alone. legal_moves: whether they are listed. reading: of the last reply, if
     it was no legal move.
     """
-    position = positions[-1]
-    game, legal = position.game, position.legal_actions()
+    position, game = positions[-1], positions[-1].game
     own, other = game.sides[position.to_move], game.sides[1 - position.to_move]
     parts = [
         f"You play {game.title}. You are {own}, and {other} is your opponent.",
@@ -35,15 +34,17 @@ def write_prompt(
         f"# The game so far\n\n{_history(positions, actions)}",
         f"# The position\n\n{_draw(position)}\n\nIt is your turn: {own} is to move.",
     ]
-    if legal == [game.noop]:
-        parts.append('You have no move, so you must pass: your move is "pass".')
-    elif legal_moves:
-        moves = ", ".join(game.action_name(action, position) for action in legal)
-        parts.append(f"Your legal moves are: {moves}.")
+    if legal_moves:
+        parts.append(f"Your legal moves are: {', '.join(legal_names(position))}.")
     parts.append(f"# Your answer\n\n{_form(game)}")
     if reading is not None:
         parts.append(f"# Your last reply\n\n{_complaint(reading)}")
     return "\n\n".join(parts) + "\n"
+
+
+def legal_names(position: Position) -> list[str]:
+    """Return the legal moves as prompts write them."""
+    return [position.game.action_name(a, position) for a in position.legal_actions()]
 
 
 def _draw(position: Position) -> str:
@@ -84,9 +85,9 @@ def _form(game: Game) -> str:
 
 
 def _complaint(reading: Reading) -> str:
-    wrong = f"You chose {reading.text}, which is not a legal move."
-    if reading.kind == "unreadable":
-        wrong = f"No move could be read from your last reply: {reading.text}."
+    wrong = f"No move could be read from your last reply: {reading.text}."
+    if reading.kind == "illegal":
+        wrong = f"You chose {reading.text}, which is not a legal move."
     return f"{wrong} Choose a legal move, and end your reply with it, in the form {_FORM}"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from boardenvs.game.position import Position
 from boardenvs.text.moves import RETRACTS, Move, MoveReader, plain
@@ -19,11 +19,27 @@ MOST_READ = 20_000  # characters: the last ones of a reply, without its thinking
 _MOST_TAKEN = 1 << 22  # characters: the last ones of a reply, with its thinking
 
 
+Kind = Literal["move", "illegal", "unreadable", "cut_off", "no_answer", "refused", "filtered",
+               "tool_call"]  # fmt: skip
+KINDS = get_args(Kind)
+# By an endpoint's reason for the end of a reply: such replies are no moves, whatever their text.
+FINISH_REASONS: dict[str, tuple[Kind, str]] = {
+    **dict.fromkeys(
+        ("length", "max_tokens", "error", "abort", "timeout"), ("cut_off", "the reply was cut off")
+    ),
+    "content_filter": ("filtered", "the reply was held back by a content filter"),
+    "refusal": ("refused", "the model refuses to answer"),
+    **dict.fromkeys(
+        ("tool_calls", "function_call", "tool_use"), ("tool_call", "the model calls another tool")
+    ),
+}
+
+
 @dataclass(frozen=True)
 class Reading:
     """The reading of a reply."""
 
-    kind: Literal["move", "illegal", "unreadable"]
+    kind: Kind
     action: int | None  # of a legal move
     text: str  # the move, or why none could be read
 
@@ -31,11 +47,16 @@ class Reading:
 class _UnreadableError(ValueError):
     """Why no move can be read."""
 
+    def __init__(self, why: str, kind: Kind = "unreadable") -> None:
+        super().__init__(why)
+        self.kind = kind
 
-def read(reply: str, position: Position, *, finished: bool = True) -> Reading:
+
+def read(reply: str, position: Position, *, finish_reason: str = "stop") -> Reading:
     """Read a reply in a position in which the game is not over. Never raises, whatever the text.
 
-    finished: False if a limit of tokens cut the reply off; it is then never a move.
+    finish_reason: as endpoints give it, such as "length" if a limit of tokens cut the reply off: it
+    is then never a move.
 
     ```python
     import boardenvs
@@ -45,13 +66,14 @@ def read(reply: str, position: Position, *, finished: bool = True) -> Reading:
     print(read('I like c1-c3, but safer is {"move": "b1-b3"}', position))
     ```
     """
+    if finish_reason in FINISH_REASONS:
+        kind, why = FINISH_REASONS[finish_reason]
+        return Reading(kind, None, why)
     moves = MoveReader.of(position)
     try:
-        if not finished:
-            raise _UnreadableError("the reply was cut off")
         move = _chosen(reply, moves)
-    except _UnreadableError as why:
-        return Reading("unreadable", None, str(why))
+    except _UnreadableError as error:
+        return Reading(error.kind, None, str(error))
     action = moves.legal.get(move)
     return Reading("illegal" if action is None else "move", action, "-".join(move))
 
@@ -66,13 +88,15 @@ def _chosen(reply: str, moves: MoveReader) -> Move:
     """Return the move that a reply chooses."""
     text = spoken(reply[-_MOST_TAKEN:])
     if text is None:
-        raise _UnreadableError("the reply ends before its thinking does")
+        raise _UnreadableError("the reply ends before its thinking does", "cut_off")
+    if not text.strip():
+        raise _UnreadableError("the reply is empty, except for its thinking", "no_answer")
     text = plain(text[-MOST_READ:])[-MOST_READ:]
     found = slots(text)
     last = found[-1] if found else None
     after = text[last.end :] if last else text
     if OPEN.search(after[-2000:]):
-        raise _UnreadableError("the answer is cut off")
+        raise _UnreadableError("the answer is cut off", "cut_off")
     if last is None:
         move = moves.alone(re.sub(r"```\w*", "", text))
         if move is None:

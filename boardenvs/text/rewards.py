@@ -10,10 +10,17 @@ from boardenvs.game.position import Position
 from boardenvs.text.reader import read
 
 
-def reward(position: Position, reply: str, agent: Agent | str | None = None) -> float:
+def reward(
+    position: Position,
+    reply: str,
+    agent: Agent | str | None = None,
+    *,
+    finish_reason: str = "stop",
+) -> float:
     """Return where the move of a reply lies between the worst legal move, 0, and the best, 1.
 
     The values are an agent's, see `boardenvs.analyse`. 0 for a reply without a legal move.
+    finish_reason: as in `read`.
 
     ```python
     import boardenvs
@@ -24,15 +31,16 @@ def reward(position: Position, reply: str, agent: Agent | str | None = None) -> 
     print(format_reward(position, "I play e3."))
     ```
     """
-    action = read(reply, position).action
+    action = read(reply, position, finish_reason=finish_reason).action
     return 0.0 if action is None else move_rewards(position, agent)[action]
 
 
-def format_reward(position: Position, reply: str) -> float:
+def format_reward(position: Position, reply: str, *, finish_reason: str = "stop") -> float:
     """Return 1 for a reply that gives its move in the form that prompts ask for, legal or not, or
     in another answer slot, and 0 for one that cannot be read.
     """
-    return float(read(reply, position).kind != "unreadable")
+    kind = read(reply, position, finish_reason=finish_reason).kind
+    return float(kind in ("move", "illegal"))
 
 
 def move_rewards(position: Position, agent: Agent | str | None = None) -> dict[int, float]:

@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 from boardenvs.game.position import Position
 from boardenvs.text.prompt import write_prompt
-from boardenvs.text.reader import Reading, read
+from boardenvs.text.reader import KINDS, Reading, read
 
 RETRIES = 2
-COUNTS = ("move", "illegal", "unreadable", "forfeits", "prompt_tokens", "completion_tokens")
+COUNTS = (*KINDS, "retries", "forfeits", "prompt_tokens", "completion_tokens")
+
+
+class ModelReply(NamedTuple):
+    """A model's reply to a prompt."""
+
+    text: str
+    finish_reason: str = "stop"  # see `boardenvs.text.reader.FINISH_REASONS`
+    tokens: tuple[int, int] = (0, 0)  # of the prompt and of the reply, as far as known
 
 
 class TextTurn:
@@ -27,7 +36,7 @@ class TextTurn:
         legal_moves: bool,
         retries: int,
     ) -> None:
-        self._position, self._left = positions[-1], 1 + retries
+        self.position, self._left = positions[-1], 1 + retries
         self._write = partial(write_prompt, positions, actions, legal_moves=legal_moves)
         self.prompt = self._write()
         self.reading: Reading | None = None  # of the last reply
@@ -42,21 +51,21 @@ class TextTurn:
         """Whether there is a legal move, or no retry is left."""
         return self.action is not None or not self._left
 
-    def answer(
-        self, reply: str, counts: Counter[str], finished: bool, tokens: tuple[int, int]
-    ) -> Reading:
+    def answer(self, reply: ModelReply, counts: Counter[str]) -> Reading:
         """Read a reply; unless it is a legal move, the prompt then says why and asks again.
 
-        finished: False if a limit of tokens cut the reply off. TypeError for a reply that is not a
-        string.
+        TypeError for a reply whose text is not a string.
         """
-        if not isinstance(reply, str):
-            raise TypeError(f"the reply is a {type(reply).__name__}: it must be a text")
-        self.reading = reading = read(reply, self._position, finished=finished)
+        if not isinstance(reply.text, str):
+            raise TypeError(f"the reply is a {type(reply.text).__name__}: it must be a text")
+        is_retry = self.reading is not None
+        self.reading = read(reply.text, self.position, finish_reason=reply.finish_reason)
         self._left -= 1
-        if reading.action is None:
-            self.prompt = self._write(reading=reading)
-        forfeits = self.is_over and reading.action is None
-        counts += Counter({reading.kind: 1, "forfeits": int(forfeits),
-                           "prompt_tokens": tokens[0], "completion_tokens": tokens[1]})  # fmt: skip
-        return reading
+        if self.action is None:
+            self.prompt = self._write(reading=self.reading)
+        prompt_tokens, reply_tokens = reply.tokens
+        counts += Counter({self.reading.kind: 1, "retries": int(is_retry),
+                           "forfeits": int(self.is_over and self.action is None),
+                           "prompt_tokens": prompt_tokens,
+                           "completion_tokens": reply_tokens})  # fmt: skip
+        return self.reading

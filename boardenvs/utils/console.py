@@ -112,11 +112,11 @@ def show_log() -> None:
         log.setLevel(logging.INFO)
 
 
-def print_report(console: Console, counted: Mapping[str, float]) -> None:
+def print_report(console: Console, counted: Mapping[str, float], name: str = "the player") -> None:
     """Print what a player counted, such as its illegal replies, if it counted anything."""
     said = [f"{name.replace('_', ' ')} {value:,}" for name, value in counted.items() if value]
     if said:
-        console.print(f"the player counted: {', '.join(said)}", soft_wrap=True)
+        console.print(f"{name} counted: {', '.join(said)}", soft_wrap=True)
 
 
 def print_json(content: Any) -> None:

@@ -28,6 +28,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
 from boardenvs.text.env import TextEnv
+from boardenvs.text.prompt import legal_names
 from boardenvs.utils.checks import check_name, cut
 from boardenvs.utils.child import ChildFunction
 from boardenvs.utils.imports import extra
@@ -106,8 +107,7 @@ class GameTools:
 
     def legal_moves(self) -> list[str]:
         """The moves that can be played now."""
-        position = self._playing().position
-        return [position.game.action_name(action, position) for action in position.legal_actions()]
+        return legal_names(self._playing().position)
 
     def play(self, move: str) -> str:
         """Play a move, such as e3 or b1-b3, and get the board after the opponent's answer."""

@@ -25,7 +25,7 @@ class Reply(Action):
     """A player's reply."""
 
     text: str
-    finished: bool = True  # False if a limit of tokens cut it off
+    finish_reason: str = "stop"  # "length" if a limit of tokens cut it off
 
 
 class Asked(Observation):
@@ -51,7 +51,8 @@ class BoardEnvironment(Environment[Reply, Asked, State]):
 
     def step(self, action: Reply, timeout_s: float | None = None, **_: object) -> Asked:
         self._state.step_count += 1
-        prompt, reward, done, reading = self._env.step(action.text, finished=action.finished)
+        found = self._env.step(action.text, finish_reason=action.finish_reason)
+        prompt, reward, done, reading = found
         return Asked(prompt=prompt, reading=reading.kind, reward=reward, done=done)
 
     @property

@@ -22,7 +22,8 @@ import verifiers.v1 as vf
 
 from boardenvs.records.jsonl import write_record
 from boardenvs.text import ExamEnv, TextEnv
-from boardenvs.text.turn import COUNTS, RETRIES
+from boardenvs.text.reader import KINDS
+from boardenvs.text.turn import RETRIES
 
 __all__ = ["BoardTaskset", "OneTurnHarness", "VerifiersEnv"]
 
@@ -98,14 +99,14 @@ class VerifiersEnv(vf.Env[VerifiersConfig]):
         await asyncio.to_thread(env.reset, seed=data.seed)
         async with agents.player.interaction(task) as talk:
             while not env.done and not (segment := await talk.turn(env.prompt)).terminated:
-                finished = talk.trace.calls[-1].finish_reason != "length"
-                await asyncio.to_thread(env.step, segment.last_reply, finished=finished)
+                why = talk.trace.calls[-1].finish_reason or "stop"
+                await asyncio.to_thread(env.step, segment.last_reply, finish_reason=why)
         reward = env.reward
         if data.reward == "outcome":
             reward = (reward + 1) / 2 if env.done else 0.0  # a game that was broken off is lost
             talk.trace.info["record"] = write_record(env.record)
         talk.trace.record_reward(data.reward, reward)
-        talk.trace.record_metrics({name: env.counts[name] for name in COUNTS[:4]})
+        talk.trace.record_metrics({name: env.counts[name] for name in (*KINDS, "forfeits")})
 
 
 class OneTurnHarness(vf.Harness[vf.HarnessConfig]):
