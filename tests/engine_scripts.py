@@ -8,17 +8,18 @@ import itertools
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from boardenvs.engines import EngineProcess, Transport, servers_of
 from boardenvs.engines.player import ask_each
 from boardenvs.engines.process import EngineClock
-from boardenvs.engines.protocol import Ended
+from boardenvs.engines.protocol import Ended, ServedLimits
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
+from boardenvs.search.analysis import Analysis, MoveAnalysis
 
 # A script's reaction to a line: bytes that it writes, and seconds that pass.
 Doing = Iterable[bytes | float]
@@ -75,6 +76,9 @@ class Scripted(Transport):
     def cpu(self) -> float:
         return 0.0
 
+    def how_it_ended(self) -> str:
+        return "with exit code 3"
+
     def complaints(self) -> bytes:
         return b"complaint \x1b[31m\n"
 
@@ -87,10 +91,29 @@ def last_legal(position: Position, actions: Any) -> int:
     return position.legal_actions()[-1]
 
 
+@dataclass
+class Chooser:
+    """The player behind a server in tests; `asked` has the limits that it was asked to keep to."""
+
+    choose_action: Any = last_legal
+    asked: list[ServedLimits] = field(default_factory=list)
+
+    def choose(self, position: Position, actions: Any, limits: ServedLimits) -> tuple[int, None]:
+        self.asked.append(replace(limits))
+        return self.choose_action(position, actions), None
+
+    def analyse(self, position: Position, limits: ServedLimits) -> Analysis:
+        self.asked.append(replace(limits))
+        legal = position.legal_actions()
+        moves = [MoveAnalysis(action=a, line=(a,), value=-i / 2) for i, a in enumerate(legal)]
+        return Analysis(position=position, moves=tuple(moves), unit="margin", value=0.0, depth=3)
+
+
 def honest(game: Game, protocol: str, choose: Any = last_legal) -> Script:
     """An engine without faults: our own."""
     (kind,) = servers_of(game, protocol)
-    server = kind(game, "honest", choose)
+    player = choose if isinstance(choose, Chooser) else Chooser(choose)
+    server = kind(game, "honest", player)
 
     def answer(line: str) -> Doing:
         try:

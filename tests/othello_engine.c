@@ -68,7 +68,8 @@ int main(void) {
                 if ((at[-1] == 'B') != (mover == '*')) exit(4);
                 play(++at);
             }
-        } else if (!strcmp(line, "go")) {
+        } else if (!strncmp(line, "move ", 5)) play(line + 5);
+        else if (!strcmp(line, "go")) {
             if (!best(name)) strcpy(name, "PA");
             printf("status thinking\n=== %c%c/1.00/0.1\n", toupper(name[0]), toupper(name[1]));
         } else if (!strcmp(line, "quit")) break;

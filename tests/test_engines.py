@@ -22,6 +22,7 @@ import pytest
 from engine_scripts import (
     FAULTS,
     HABITS,
+    Chooser,
     Held,
     Played,
     faulty,
@@ -139,7 +140,7 @@ def test_whatever_is_asked_is_answered(protocol: str) -> None:
     rng, out = random.Random(protocol), io.StringIO()
     lines = [" ".join(rng.choices(WORDS, k=rng.randrange(6))) for _ in range(3000)]
     given = io.StringIO("\n".join([*lines, "ping 7", "name"]))
-    serve(servers_of(OTHELLO, protocol), OTHELLO, "tried", last_legal, given, out)
+    serve(servers_of(OTHELLO, protocol), OTHELLO, "tried", Chooser(), given, out)
     assert out.getvalue().split()[-1] in ("7", "tried")
 
 
@@ -249,7 +250,7 @@ def test_texts() -> None:
     command = f'{sys.executable} -c "print(1, 2)" --level=1'
     agent = make_agent(f"engine:{command},protocol=gtp,move_time=0.5")
     assert pickle.loads(pickle.dumps(agent)).__reduce__() == agent.__reduce__()
-    assert agent.__reduce__()[1] == (command, "gtp", 0.5, None)
+    assert agent.__reduce__()[1] == (command, "gtp", 0.5, None, None)
     assert runs_code("engine:true")
     for text, message in {
         "engine": "lacks command",

@@ -117,11 +117,11 @@ class Player:
         `played` (B, P) holds the plies of each game so far, -1 after the last. The agent draws
         random numbers from `rng` alone.
         """
-        started = self._cpu()
+        started = cpu_elsewhere(self._agent) + self._clock()  # in this order: the first takes time
         actions = self._ask(game, state, played, rng)
         faults, asked = self.faults, len(actions)
         if faults.moves:
-            faults.cpu_seconds += self._cpu() - started
+            faults.cpu_seconds += self._clock() + cpu_elsewhere(self._agent) - started
             faults.timed_moves += asked
         faults.moves += asked
         given = actions != FORFEIT
@@ -132,9 +132,6 @@ class Player:
             faults.add(len(illegal), _illegal(game, position, int(actions[first])))
             actions[illegal] = FORFEIT
         return actions
-
-    def _cpu(self) -> float:
-        return self._clock() + cpu_elsewhere(self._agent)
 
     def _ask(
         self, game: Game, state: State, played: IntArray, rng: np.random.Generator

@@ -19,8 +19,9 @@ from boardenvs.games import parse
 class EngineCommand:
     """Answer as an engine on standard input and output, so that other programs can play.
 
-    It speaks GTP and, in Othello, NBoard: the first line decides. The player's text says how long
-    it thinks; the same seed gives the same move in the same position.
+    It speaks GTP and, in Othello, NBoard: the first line decides. Players that search keep to the
+    other side's clocks and depths; otherwise the player's text says how long it thinks. The same
+    seed gives the same move in the same position.
 
     ```
     boardenvs engine othello level:5
@@ -37,21 +38,14 @@ class EngineCommand:
 
     def run(self) -> None:
         import sys
-        from collections.abc import Sequence
 
         from boardenvs.agents import agent_for
-        from boardenvs.engines import serve, servers_of
-        from boardenvs.game.position import Position
-        from boardenvs.play import reply
+        from boardenvs.engines import ServedAgent, serve, servers_of
 
         game = parse(self.game)
         servers = servers_of(game, self.protocol)
-        agent = agent_for(game, self.player)
-
-        def choose(position: Position, actions: Sequence[int]) -> int:
-            return reply(agent, game, position, self.seed, actions)
-
-        serve(servers, game, self.player, choose, sys.stdin, sys.stdout)
+        player = ServedAgent(agent_for(game, self.player), self.seed)
+        serve(servers, game, self.player, player, sys.stdin, sys.stdout)
 
 
 @dataclass(frozen=True)

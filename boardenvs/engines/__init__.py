@@ -9,7 +9,7 @@ program.
 from boardenvs.engines.channel import EngineError
 from boardenvs.engines.player import EngineAgent
 from boardenvs.engines.process import PROTOCOLS, EngineProcess
-from boardenvs.engines.serve import serve, servers_of
+from boardenvs.engines.serve import ServedAgent, serve, servers_of
 from boardenvs.engines.transport import ProcessTransport, Transport
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "EngineError",
     "EngineProcess",
     "ProcessTransport",
+    "ServedAgent",
     "Transport",
     "serve",
     "servers_of",

@@ -23,6 +23,10 @@ class EngineLateError(EngineError):
     """An engine did not answer in time."""
 
 
+class EngineEndedError(EngineError):
+    """An engine ended, or closed its output."""
+
+
 class Channel:
     """An engine's lines. `begin` starts the clock for the next question."""
 
@@ -80,7 +84,7 @@ class Channel:
         came = self.transport.read(left)
         if came == b"":
             self._keep_half_line()
-            raise EngineError("it ended, or closed its output")
+            raise EngineEndedError("it ended")
         self._came += came or b""
 
     def _keep_half_line(self) -> None:

@@ -11,6 +11,7 @@ GTP has moves from the start but no positions; programs have commands of their o
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 
 from boardenvs.engines.channel import Channel, EngineError, escaped
@@ -19,12 +20,15 @@ from boardenvs.engines.protocol import (
     Ended,
     MoveQuery,
     Protocol,
+    ServedPlayer,
     Server,
     is_othello,
     name_of,
+    plain_name,
 )
 from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
+from boardenvs.game.notation import PASS
 from boardenvs.utils.checks import quote
 from boardenvs.utils.version import __version__
 
@@ -32,9 +36,10 @@ COLOURS = ("black", "white")
 POSITION = "boardenvs-position"  # a command of ours, followed by `Position.fen`
 COMMANDS = (  # of our server
     "boardenvs-position", "boardsize", "clear_board", "final_score", "genmove", "known_command",
-    "komi", "list_commands", "list_games", "name", "play", "protocol_version", "quit",
+    "komi", "level", "list_commands", "list_games", "name", "play", "protocol_version", "quit",
     "reg_genmove", "set_game", "showboard", "time_left", "time_settings", "undo", "version",
 )  # fmt: skip
+_MOVES_LEFT = 20  # that a clock is divided by
 _GRHINO_POSITION = "grhino-setup_board"
 _ANSWER = re.compile(r"([=?])([0-9]{1,9})\b")
 
@@ -57,6 +62,7 @@ class Gtp(Protocol):
         super().__init__(channel)
         self._number = 1
         self._commands: set[str] = set()
+        self._timed = ""  # the last time_settings
 
     @staticmethod
     def knows(line: str) -> bool:
@@ -65,11 +71,15 @@ class Gtp(Protocol):
     def greet(self) -> None:
         self._commands = set(self._say("list_commands"))
 
-    def begin(self, game: Game) -> None:
-        wanted = name_of(game)
+    def begin(self, game: Game, depth: int | None) -> None:
+        self._played, self._timed, wanted = None, "", name_of(game)
+        if depth is not None:
+            if "level" not in self._commands:
+                raise ValueError("the engine has no GTP command `level`: give its own option")
+            self._say(f"level {depth}")
         if "list_games" in self._commands:
             known = self._say("list_games")
-            wanted = next((name for name in known if _plain(name) == _plain(wanted)), "")
+            wanted = next((name for name in known if plain_name(name) == plain_name(wanted)), "")
             if not wanted:
                 shown = escaped(", ".join(known))
                 raise ValueError(f"the engine does not play {name_of(game)}; it plays {shown}")
@@ -85,12 +95,7 @@ class Gtp(Protocol):
     def ask(self, query: MoveQuery) -> str:
         names = colours(query.position.game)
         colour = names[query.position.to_move]
-        commands = [*self._position(query)]
-        if query.left is not None and "time_left" in self._commands:
-            commands.append(f"time_left {colour} {int(query.left)} 0")
-        elif query.move_time is not None and "time_settings" in self._commands:
-            commands.append(f"time_settings 0 {max(1, int(query.move_time))} 1")
-        commands.append(f"genmove {colour}")
+        commands = [*self._position(query), *self._time(query, colour), f"genmove {colour}"]
         # All at once, so that the engine does not wait until we have read each answer.
         numbers = [self._send(command) for command in commands]
         *answers, (refused, move) = [self._answer(number) for number in numbers]
@@ -102,17 +107,37 @@ class Gtp(Protocol):
             raise _refused(commands[-1], move)
         if move[0].lower() == "resign":
             raise EngineError("it resigned")
-        return " ".join(move)
+        answer = " ".join(move)
+        if self._played is not None:
+            self._played += (plain_name(answer),)
+        return answer
+
+    def _time(self, query: MoveQuery, colour: str) -> Iterator[str]:
+        """Yield the commands that tell the time, as far as the engine knows them."""
+        settings = ""
+        if query.game_time is not None:
+            settings = f"time_settings {max(1, int(query.game_time))} 0 0"
+        elif query.move_time is not None:
+            settings = f"time_settings 0 {max(1, int(query.move_time))} 1"
+        if settings != self._timed and "time_settings" in self._commands:
+            self._timed = settings
+            yield settings
+        if query.left is not None and "time_left" in self._commands:
+            yield f"time_left {colour} {int(query.left)} 0"
 
     def _position(self, query: MoveQuery) -> Iterator[str]:
         """Yield the commands that set up the position."""
         position = query.position
         if query.plies is not None:
-            yield "clear_board"
+            new = self._new_plies(query.plies)
+            if new is None:
+                yield "clear_board"
             names = colours(position.game)
-            for ply in query.plies:
+            for ply in query.plies if new is None else new:
                 yield f"play {names[ply.role]} {ply.name}"
-        elif POSITION in self._commands:
+            return
+        self._played = None
+        if POSITION in self._commands:
             yield f"{POSITION} {position.fen()}"
         elif _GRHINO_POSITION in self._commands and is_othello(position.game):
             yield f"{_GRHINO_POSITION} {squares_from_the_top(position)}"
@@ -145,16 +170,24 @@ class Gtp(Protocol):
         return begun[1] == "?", lines
 
 
+def _number(text: str) -> float:
+    if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text):
+        raise ValueError(f"{quote(text)} is no number")
+    return float(text)
+
+
 def _refused(command: str, lines: list[str]) -> RefusedError:
     return RefusedError(f"it refuses {command!r}: {escaped(' '.join(lines))}")
 
 
-def _plain(name: str) -> str:
-    return re.sub(r"[\W_]", "", name).lower()
-
-
 class GtpServer(Server):
     """Answers GTP for a player of ours."""
+
+    def __init__(self, game: Game, name: str, player: ServedPlayer) -> None:
+        self._is_timed = False
+        # Seconds: those that are left, by role, and those for each move in addition.
+        self._left, self._each = [0.0, 0.0], 0.0
+        super().__init__(game, name, player)
 
     @staticmethod
     def speaks(line: str) -> bool:
@@ -200,21 +233,25 @@ class GtpServer(Server):
             case ["quit"]:
                 raise Ended
             case ["genmove" | "reg_genmove", colour]:
-                self._turn(colour)
-                move = self.choose()
+                role, began = self._turn(colour), time.monotonic()
+                seconds = max(0.0, self._left[role]) / _MOVES_LEFT + self._each
+                self.limits.seconds = max(0.01, 0.9 * seconds) if self._is_timed else None
+                move, _ = self.choose()
+                self._left[role] -= time.monotonic() - began
                 if command == "genmove" and not self.position.is_over():
                     self.play(move)
                 return move
             case ["play", colour, *move_words]:
                 self._turn(colour)
-                self.play(" ".join(move_words))
+                if not (self.position.is_over() and plain_name("".join(move_words)) == PASS):
+                    self.play(" ".join(move_words))
             case ["undo"]:
                 if not self.session.undo():
                     raise ValueError("cannot undo")
             case ["clear_board"]:
                 self.start()
             case ["set_game", *words]:
-                if _plain(" ".join(words)) != _plain(name_of(self.game)):
+                if plain_name(" ".join(words)) != plain_name(name_of(self.game)):
                     raise ValueError("unsupported game")
                 self.start()
             case ["boardsize", size]:
@@ -223,8 +260,19 @@ class GtpServer(Server):
                 self.start()
             case ["boardenvs-position", *fen]:
                 self.start(parse_position(self.game, " ".join(fen)))
-            case ["komi", _] | ["time_settings" | "time_left", *_]:
-                pass  # the player's text decides how long it thinks
+            case ["time_settings", main, period, stones]:
+                self._left, count = [_number(main)] * 2, _number(stones)
+                self._each = _number(period) / count if count else 0.0
+                # Some seconds for no move mean that there is no clock.
+                self._is_timed = bool(count or (_number(main) and not _number(period)))
+            case ["time_left", colour, left, stones]:
+                seconds, count, self._is_timed = _number(left), _number(stones), True
+                self._left[self._role(colour)] = 0.0 if count else seconds
+                self._each = seconds / count if count else self._each
+            case ["level", number]:
+                self.limits.depth = int(_number(number))
+            case ["komi", _]:
+                pass
             case _:
                 known = command in COMMANDS
                 raise ValueError("wrong number of arguments" if known else "unknown command")
@@ -241,13 +289,20 @@ class GtpServer(Server):
         black, white = position.points() if self.game.margin_counts else (1, 0)
         return f"{winner[0].upper()}+{abs(black - white)}"
 
-    def _turn(self, colour: str) -> None:
-        """Pass for the other side if it must; ValueError if it is not this colour's turn."""
+    def _role(self, colour: str) -> int:
         names = colours(self.game)
-        given = [i for i, name in enumerate(names) if colour.lower() in (name, name[0])]
-        if not given:
-            raise ValueError(f"{quote(colour)} is no colour: they are {' and '.join(names)}")
-        if self.position.to_move != given[0] and self.session.must_pass:
+        for role, name in enumerate(names):
+            if colour.lower() in (name, name[0]):
+                return role
+        raise ValueError(f"{quote(colour)} is no colour: they are {' and '.join(names)}")
+
+    def _turn(self, colour: str) -> int:
+        """Return the role of a colour, after a pass of the other side if it must; ValueError if it
+        is not this colour's turn. After the end it is everybody's.
+        """
+        role = self._role(colour)
+        if self.position.to_move != role and self.session.must_pass:
             self.session.play(self.game.noop)
-        if self.position.to_move != given[0]:
-            raise ValueError(f"it is the turn of {names[self.position.to_move]}")
+        if self.position.to_move != role and not self.position.is_over():
+            raise ValueError(f"it is the turn of {colours(self.game)[self.position.to_move]}")
+        return role

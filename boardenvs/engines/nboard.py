@@ -8,19 +8,34 @@ which begins, and "O" for white.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 from boardenvs.board.bitboard import drawn
-from boardenvs.engines.protocol import Ended, MoveQuery, Protocol, Server, is_othello
+from boardenvs.engines.channel import EngineLateError
+from boardenvs.engines.protocol import (
+    Ended,
+    Hint,
+    MoveQuery,
+    NamedPly,
+    Protocol,
+    Server,
+    is_othello,
+    plain_name,
+)
 from boardenvs.game.contract import Game
 from boardenvs.game.notation import PASS
 from boardenvs.game.position import Position
+from boardenvs.utils.checks import quote
 
 _DISCS = "*O"
 _SIDES = "BW"
 _PASS = "PA"
-_BOARD = re.compile(r"BO\[8\s+([-*O\s]+)\]")
-_MOVE = re.compile(r"(?<=[\];])\s*([BW])\[([^\]/]*)[^\]]*\]")
+_STOPPING = 5.0  # seconds in which an engine has to stop when it is asked to
+_NAME = re.compile(r"\bGM\[([^\]]*)\]", re.IGNORECASE)
+_BOARD = re.compile(r"\bBO\[8\s+([-*O\s]+)\]", re.IGNORECASE)
+_MOVE = re.compile(r"(?<=[\];])\s*([BW])\[([^\]/]*)[^\]]*\]", re.IGNORECASE)
 
 
 def squares_from_the_top(position: Position) -> str:
@@ -28,6 +43,11 @@ def squares_from_the_top(position: Position) -> str:
     signs = drawn([(disc, position.pieces(i)) for i, disc in enumerate(_DISCS)], 64, "-")
     squares = "".join(signs[square] for square in position.game.named_squares)
     return f"{squares} {_DISCS[position.to_move]}"
+
+
+def in_discs(value: float | None, unit: str) -> float | None:
+    """Return an analysis's value in discs, an expected result as 64 of them."""
+    return None if value is None else value * 64 if unit == "score" else value
 
 
 def check_othello(game: Game) -> None:
@@ -51,24 +71,53 @@ class NBoard(Protocol):
     def greet(self) -> None:
         self._wait()
 
-    def begin(self, game: Game) -> None:
+    def begin(self, game: Game, depth: int | None) -> None:
         check_othello(game)
+        self._played = None
+        if depth is not None:
+            self.channel.send([f"set depth {depth}"])
 
     def ask(self, query: MoveQuery) -> str:
-        plies = query.plies
-        start = query.position if plies is None else query.position.game.start()
-        moves = "".join(
-            f"{_SIDES[ply.role]}[{_PASS if ply.name == PASS else ply.name.upper()}]"
-            for ply in plies or ()
-        )
-        head = "GM[Othello]PC[boardenvs]PB[black]PW[white]RE[?]TI[0]TY[8]"
-        self.channel.send([f"set game (;{head}BO[8 {squares_from_the_top(start)}]{moves};)"])
-        self._wait()  # its output about the game before is no answer
+        self._set_up(query)
         self.channel.send(["go"])
         while not (line := self.channel.line()).startswith("==="):
             pass
-        move = line[3:].split("/")[0].strip()
-        return PASS if move.upper() in (_PASS, "PASS") else move
+        words = line[3:].replace("/", " ").split()
+        return _move(words[0] if words else "")
+
+    def hints(self, query: MoveQuery) -> list[Hint]:
+        """Return the last hint of each move, until the engine says that it is done, or its time is
+        over.
+        """
+        self._set_up(query)
+        found, count = dict[str, Hint](), len(query.position.legal_actions())
+        self.channel.send([f"hint {count}"])
+        with suppress(EngineLateError):
+            while True:
+                words = self.channel.line().split()
+                if words[:1] in (["search"], ["book"]) and (hint := _hint(words)):
+                    found[hint.line[0]] = hint
+                elif words == ["status"] or (words[:1] == ["status"] and len(found) >= count):
+                    break
+        self.channel.begin(_STOPPING)
+        self._wait()
+        return list(found.values())
+
+    def _set_up(self, query: MoveQuery) -> None:
+        """Have the engine set up the position; moves of a game that it has are sent alone."""
+        plies, new = query.plies, None
+        if plies is None:
+            self._played = None
+        else:
+            new = self._new_plies(plies)
+        if new is None:
+            start = query.position if plies is None else query.position.game.start()
+            moves = "".join(f"{_SIDES[ply.role]}[{_written(ply)}]" for ply in plies or ())
+            head = "GM[Othello]PC[boardenvs]PB[black]PW[white]RE[?]TI[0]TY[8]"
+            self.channel.send([f"set game (;{head}BO[8 {squares_from_the_top(start)}]{moves};)"])
+        else:
+            self.channel.send(f"move {_written(ply)}" for ply in new)
+        self._wait()  # its output about the position before is no answer
 
     def _wait(self) -> None:
         """Wait until the engine has done everything so far."""
@@ -76,6 +125,21 @@ class NBoard(Protocol):
         self.channel.send([f"ping {self._pings}"])
         while self.channel.line().split() != ["pong", str(self._pings)]:
             pass
+
+
+def _written(ply: NamedPly) -> str:
+    return _PASS if ply.name == PASS else ply.name.upper()
+
+
+def _move(text: str) -> str:
+    return PASS if text.upper() in (_PASS, "PASS") else text
+
+
+def _hint(words: list[str]) -> Hint | None:
+    """Return the hint of "search F5d6C3 -1.50 0 12"; None for other words."""
+    line = re.findall("[a-h][1-8]|pa", words[1].lower()) if len(words) > 2 else []
+    value = re.match(r"\(?([-+]?\d{1,3}(?:\.\d{0,9})?)", words[2]) if line else None
+    return Hint(tuple(map(_move, line)), float(value[1])) if value else None
 
 
 class NBoardServer(Server):
@@ -94,20 +158,47 @@ class NBoardServer(Server):
                 yield f"pong {rest.strip()}"
             case "set" if rest.startswith("game "):
                 self._read(rest)
+            case "set" if depth := re.fullmatch(r"depth\s+(\d{1,3})", rest.strip()):
+                self.limits.depth = int(depth[1])
             case "move":
                 self._play(rest)
             case "go":
-                move = self.choose()
-                yield f"=== {_PASS if move == PASS else move.upper()}"
+                began = time.monotonic()
+                move, value = self.choose()
+                told = "" if value is None else f"{value:.2f}"
+                seconds = time.monotonic() - began
+                yield f"=== {_PASS if move == PASS else move.upper()}/{told}/{seconds:.2f}"
+            case "hint":
+                yield from self._hints(int(rest) if rest.strip().isdecimal() else 1)
+            case "analyze":
+                self.check_known()
+                for ply, position in reversed([*enumerate(self.session.positions)]):
+                    found = self.player.analyse(position, self.limits)
+                    yield f"analysis {ply} {in_discs(found.value, found.unit) or 0:.2f}"
+                yield "status"
+            case "learn":
+                yield "learned"
             case "quit":
                 raise Ended
 
     def complain(self, wrong: str) -> str:
         return f"status {wrong}"
 
+    def _hints(self, count: int) -> Iterator[str]:
+        self.check_known()
+        found = self.player.analyse(self.position, self.limits)
+        for move in found.moves[:count]:
+            value = in_discs(move.value, found.unit)
+            names = found.names(move.line)
+            line = "".join(_PASS if name == PASS else name.upper() for name in names)
+            yield f"search {line} {value or 0:.2f} 0 {found.depth}"
+        yield "status"
+
     def _read(self, game: str) -> None:
-        board = _BOARD.search(game)
-        text = "".join(board[1].split()) if board else ""
+        name, board = _NAME.search(game), _BOARD.search(game)
+        if name and plain_name(name[1]) != "othello":
+            raise ValueError(f"the game is {quote(name[1])}: NBoard is for Othello")
+        text = "".join(board[1].upper().split()) if board else ""
         if board is None or len(text) != 65 or text[64] == "-":
             raise ValueError("the game has no board BO[8 ...] of 64 squares and the side to move")
         squares = list(zip(self.game.named_squares, text, strict=False))

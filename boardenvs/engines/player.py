@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +13,12 @@ from boardenvs.engines.process import PROTOCOLS, EngineClock, EngineProcess
 from boardenvs.engines.transport import ProcessTransport
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import ForfeitError
+from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
-from boardenvs.utils.checks import check_name, is_number, quote
+from boardenvs.utils.checks import check_name, is_number, is_whole, quote
+
+if TYPE_CHECKING:
+    from boardenvs.search.analysis import Analysis
 
 
 class EngineAgent:
@@ -24,14 +28,17 @@ class EngineAgent:
     protocol: "gtp" or "nboard"; by default the one that the program answers to first.
     move_time, game_time: seconds for a move, and for all its moves of a game; the program hears
     of them if the protocol has words for that. By default a minute for a move, without a word.
+    depth: how deep it searches, by NBoard's `set depth` or GTP's `level`.
 
     A program that is late, ends, or answers wrongly loses that game, and is started again for the
     next; `ForfeitError` says for which rows, and why. After being late three times in a row it is
-    asked no more. For each move it gets the whole game, so that many games can be played side by
-    side. It is not asked for a pass that is the only legal action.
+    asked no more. Matches play one game after the other, so that it keeps its memory of the game;
+    in a game that it does not have on its board it gets all moves. It is not asked for a pass that
+    is the only legal action.
     """
 
     wants_history = True  # GTP has no other way to describe a position
+    games_at_once = 1
 
     def __init__(
         self,
@@ -39,6 +46,7 @@ class EngineAgent:
         protocol: str | None = None,
         move_time: float | None = None,
         game_time: float | None = None,
+        depth: int | None = None,
     ) -> None:
         try:
             words = shlex.split(command)
@@ -51,9 +59,11 @@ class EngineAgent:
         for name, value in (("move_time", move_time), ("game_time", game_time)):
             if value is not None and not (is_number(value, 0, 1e6) and value):
                 raise ValueError(f"{name} is {quote(value)}: it must be more than 0, in seconds")
-        self._given = (command, protocol, move_time, game_time)
+        if depth is not None and not is_whole(depth, 1, 100):
+            raise ValueError(f"depth is {quote(depth)}: it must be 1 to 100")
+        self._given = (command, protocol, move_time, game_time, depth)
         self._engine = EngineProcess(
-            lambda: ProcessTransport(words), protocol, EngineClock(move_time, game_time)
+            lambda: ProcessTransport(words), protocol, EngineClock(move_time, game_time), depth
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -63,6 +73,10 @@ class EngineAgent:
     def cpu_seconds(self) -> float:
         """CPU seconds of its processes so far, on Linux."""
         return self._engine.cpu_seconds
+
+    def report(self) -> dict[str, float]:
+        """Return the CPU seconds of its processes, by name."""
+        return {"CPU_seconds_of_the_program": round(self.cpu_seconds, 2)}
 
     def check_game(self, game: Game) -> None:
         """ValueError if the program does not start, or cannot play the game."""
@@ -81,6 +95,28 @@ class EngineAgent:
     ) -> IntArray:
         """See `HistoryAgent.act_after`."""
         return ask_each(self._engine, game, state, actions)
+
+    def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
+        """By the values that an NBoard program gives as hints; other programs only name their move.
+
+        ValueError if the program fails.
+        """
+        from boardenvs.search.analysis import Analysis, MoveAnalysis
+
+        legal = position.legal_actions()
+        try:
+            found = self._engine.hints(position) if legal != [position.game.noop] else {}
+            first = max(found, key=lambda action: found[action][0], default=None)
+            if first is None:
+                first = legal[0] if len(legal) == 1 else self._engine.choose(position, ())
+        except EngineError as error:
+            raise ValueError(str(error)) from error
+        moves = []
+        for action in sorted(legal, key=lambda action: action != first):
+            value, line = found.get(action, (None, (action,)))
+            moves.append(MoveAnalysis(action=action, line=line, value=value))
+        moves = moves if found else moves[:1]
+        return Analysis(position=position, unit="margin", moves=tuple(moves), choice=first)
 
 
 def ask_each(engine: EngineProcess, game: Game, state: State, actions: IntArray) -> IntArray:

@@ -6,11 +6,18 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
-from boardenvs.engines.channel import Channel, EngineError, EngineLateError, escaped
+from boardenvs.engines.channel import (
+    Channel,
+    EngineEndedError,
+    EngineError,
+    EngineLateError,
+    escaped,
+)
 from boardenvs.engines.gtp import Gtp
 from boardenvs.engines.nboard import NBoard
 from boardenvs.engines.protocol import MoveQuery, Protocol, plies_to
@@ -20,10 +27,13 @@ from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.position import Position
 from boardenvs.games.notation import parse_move
 
+T = TypeVar("T")
+
 PROTOCOLS: dict[str, type[Protocol]] = {"gtp": Gtp, "nboard": NBoard}
 
 MOVE = 60.0  # seconds for a move by default
 START = 60.0  # seconds until the first answer, and until it is ready for a game
+HINTS = 10.0  # seconds for the values of all moves by default
 LAG = 1.0  # seconds that an engine may be late, for all that is beyond its control
 _MOST_LATE = 3  # times in a row
 
@@ -70,6 +80,7 @@ class EngineProcess:
     """Asks an engine for actions, one thread at a time. Every fault is an `EngineError`.
 
     start: starts the engine. protocol: a name in PROTOCOLS; by default the one that it answers to.
+    depth: how deep it searches, if it can be told.
     """
 
     def __init__(
@@ -77,9 +88,10 @@ class EngineProcess:
         start: Callable[[], Transport],
         protocol: str | None = None,
         clock: EngineClock | None = None,
+        depth: int | None = None,
     ) -> None:
         self._start = start
-        self._protocol = protocol
+        self._protocol, self._depth = protocol, depth
         self._clock = clock or EngineClock()
         self._late = 0  # times in a row
         self._ended_cpu = 0.0  # CPU seconds of processes that were ended
@@ -101,11 +113,21 @@ class EngineProcess:
         """Return a legal action; the position is not over, and `actions` led there from the start,
         as far as they are known.
         """
+        return self._guarded(lambda: self._ask(position, actions))
+
+    def hints(self, position: Position) -> dict[int, tuple[float, tuple[int, ...]]]:
+        """Return the values of legal actions in discs to the side to move, each with the expected
+        play that begins with it, if the engine's protocol has words for that.
+        """
+        return self._guarded(lambda: self._ask_for_hints(position))
+
+    def _guarded(self, ask: Callable[[], T]) -> T:
+        """Ask, and end the engine if it fails."""
         with self._lock:
             if self._late >= _MOST_LATE:
                 raise EngineError(f"it was late {_MOST_LATE} times in a row, and is asked no more")
             try:
-                action = self._ask(position, actions)
+                answer = ask()
             except EngineLateError as error:
                 self._late += 1
                 self._fail(error, EngineLateError)
@@ -116,7 +138,7 @@ class EngineProcess:
                 self.close()
                 raise
             self._late = 0
-            return action
+            return answer
 
     @property
     def cpu_seconds(self) -> float:
@@ -132,7 +154,10 @@ class EngineProcess:
 
     def _fail(self, error: Exception, kind: type[Exception]) -> NoReturn:
         """Raise an error with the engine's last lines, and end the engine."""
-        last = self._running[0].channel.last_lines() if self._running else ""
+        channel = self._running[0].channel if self._running else None
+        last = channel.last_lines() if channel else ""
+        if channel and isinstance(error, EngineEndedError):
+            error = EngineError(f"{error} {channel.transport.how_it_ended()}")
         self.close()
         raise kind(f"the engine failed: {error}" + (f"; {last}" if last else "")) from error
 
@@ -144,7 +169,7 @@ class EngineProcess:
         if self._game != game:
             self._game = None
             protocol.channel.begin(START)
-            protocol.begin(game)
+            protocol.begin(game, self._depth)
             self._game = game
         return protocol
 
@@ -176,7 +201,8 @@ class EngineProcess:
         protocol = self._ready(position.game)
         protocol.channel.begin(limit)
         left = None if clock.game_time is None else max(0.0, clock.game_time - spent)
-        answer = protocol.ask(MoveQuery(position, plies, clock.move_time, left))
+        query = MoveQuery(position, plies, clock.move_time, clock.game_time, left)
+        answer = protocol.ask(query)
         seconds = protocol.channel.spent()
         try:
             action = parse_move(answer, position)
@@ -184,6 +210,20 @@ class EngineProcess:
             raise EngineError(f"in {position.fen()!r} {escaped(str(error))}") from None
         clock.add(role, actions, spent + seconds)
         return action
+
+    def _ask_for_hints(self, position: Position) -> dict[int, tuple[float, tuple[int, ...]]]:
+        protocol, notation = self._ready(position.game), MoveNotation(position.game)
+        protocol.channel.begin(self._clock.move_time or HINTS)
+        found = {}
+        for hint in protocol.hints(MoveQuery(position, None)):
+            at, line = position, list[int]()
+            with suppress(IllegalActionError):  # a line may have left passes out
+                for name in hint.line:
+                    line.append(notation.parse(name, at))
+                    at = at.step(line[-1])
+            if line:
+                found[line[0]] = hint.value, tuple(line)
+        return found
 
 
 def _close(running: list[Protocol]) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import typing
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from boardenvs.engines.channel import Channel
 from boardenvs.game.contract import Game
@@ -16,6 +18,9 @@ from boardenvs.game.session import GameSession
 from boardenvs.games import spec_of
 from boardenvs.games.notation import parse_move
 from boardenvs.games.othello import Othello
+
+if TYPE_CHECKING:
+    from boardenvs.search.analysis import Analysis
 
 _REMEMBERED = 10_000  # parsed moves
 
@@ -35,7 +40,18 @@ class MoveQuery:
     position: Position
     plies: tuple[NamedPly, ...] | None  # from the game's start; None if they are not known
     move_time: float | None = None  # seconds
+    game_time: float | None = None  # seconds
     left: float | None = None  # seconds for the rest of the game
+
+
+@dataclass(frozen=True)
+class Hint:
+    """An engine's view of a move: the move and the expected play after it, and its value in discs
+    to the side to move.
+    """
+
+    line: tuple[str, ...]
+    value: float
 
 
 class Protocol(ABC):
@@ -48,6 +64,18 @@ class Protocol(ABC):
 
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
+        # What the engine has on its board: the moves since the start, if it is known.
+        self._played: tuple[str, ...] | None = None
+
+    def _new_plies(self, plies: Sequence[NamedPly]) -> Sequence[NamedPly] | None:
+        """Return the plies that the engine does not know yet, so that it can keep its memory of the
+        game; None if it has another game on its board. From now on it has them all.
+        """
+        known, names = self._played, tuple(plain_name(ply.name) for ply in plies)
+        self._played = names
+        if known is None or names[: len(known)] != known:
+            return None
+        return plies[len(known) :]
 
     @staticmethod
     @abstractmethod
@@ -59,16 +87,41 @@ class Protocol(ABC):
         """Read the remaining answers to probes, and ask for the engine's abilities."""
 
     @abstractmethod
-    def begin(self, game: Game) -> None:
-        """Say which game is played; ValueError if the protocol or the engine does not have it."""
+    def begin(self, game: Game, depth: int | None) -> None:
+        """Say which game is played, and how deep to search if that is given; ValueError if the
+        protocol or the engine does not have it.
+        """
 
     @abstractmethod
     def ask(self, query: MoveQuery) -> str:
         """Return the engine's move as it writes it."""
 
+    def hints(self, query: MoveQuery) -> list[Hint]:
+        """Return the engine's views of moves, if the protocol has words for that."""
+        return []
 
-# The player's action in a position; the actions that led there from the start, () if not known.
-Choose = Callable[[Position, Sequence[int]], int]
+
+@dataclass
+class ServedLimits:
+    """What the other side asks a player of ours to keep to, None for nothing."""
+
+    seconds: float | None = None  # for the next move
+    depth: int | None = None  # or level
+
+
+class ServedPlayer(typing.Protocol):
+    """A player of ours, which a server answers for."""
+
+    def choose(
+        self, position: Position, actions: Sequence[int], limits: ServedLimits
+    ) -> tuple[int, float | None]:
+        """Return the move, and its value to the side to move in discs if the player knows it.
+
+        actions: those that led there from the start, () if not known.
+        """
+
+    def analyse(self, position: Position, limits: ServedLimits) -> Analysis:
+        """Return the values of the moves of a position, which may be over."""
 
 
 class Ended(Exception):  # noqa: N818  # no error
@@ -78,11 +131,11 @@ class Ended(Exception):  # noqa: N818  # no error
 class Server(ABC):
     """Answers lines in one format, for a player of ours."""
 
-    def __init__(self, game: Game, name: str, choose: Choose) -> None:
+    def __init__(self, game: Game, name: str, player: ServedPlayer) -> None:
         self.game = game
         self.name = f"boardenvs {name}"
         self.is_lost = False  # whether the other side has another position, after an error
-        self._choose = choose
+        self.player, self.limits = player, ServedLimits()
         # Protocols repeat the whole game for each move.
         self._parse = lru_cache(maxsize=_REMEMBERED)(parse_move)
         self.start()
@@ -114,21 +167,25 @@ class Server(ABC):
         """Play a move; ValueError if it is not legal."""
         self.session.play(self._parse(move, self.position))
 
-    def choose(self) -> str:
-        """Return the player's move without playing it; a pass if the game is over."""
-        if self.is_lost:
-            raise ValueError("there is no position to move in: the last was refused")
+    def choose(self) -> tuple[str, float | None]:
+        """Return the player's move and its value, without playing it; a pass after the end."""
+        self.check_known()
         position, session = self.position, self.session
         if position.is_over():
-            return PASS
+            return PASS, None
         try:
-            known = session.start == self.game.start()
-            action = self._choose(position, session.actions if known else ())
+            known = session.actions if session.start == self.game.start() else ()
+            action, value = self.player.choose(position, known, self.limits)
             if not position.is_legal(action):
                 raise position.illegal_action(action)
         except ValueError as error:  # the player's fault, not the other side's
             raise RuntimeError(str(error)) from error
-        return self.game.action_name(action, position)
+        return self.game.action_name(action, position), value
+
+    def check_known(self) -> None:
+        """Raise ValueError if the other side has another position."""
+        if self.is_lost:
+            raise ValueError("there is no position to move in: the last was refused")
 
 
 def plies_to(position: Position, actions: Sequence[int]) -> tuple[NamedPly, ...] | None:
@@ -140,6 +197,11 @@ def plies_to(position: Position, actions: Sequence[int]) -> tuple[NamedPly, ...]
         plies.append(NamedPly(at.to_move, at.game.action_name(action, at)))
         at = at.step(action)
     return tuple(plies) if at == position else None
+
+
+def plain_name(name: str) -> str:
+    """Return a name or a move without capitals and separators."""
+    return re.sub(r"[\W_]", "", name).lower()
 
 
 def name_of(game: Game) -> str:

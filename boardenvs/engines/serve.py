@@ -2,17 +2,70 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import IO
+from dataclasses import fields, is_dataclass, replace
+from typing import IO, TYPE_CHECKING, Any
 
+import numpy as np
+
+from boardenvs.agents import Agent
+from boardenvs.agents.base import analysis_by
 from boardenvs.engines.gtp import GtpServer
 from boardenvs.engines.nboard import NBoardServer, check_othello
-from boardenvs.engines.protocol import Choose, Ended, Server, is_othello
+from boardenvs.engines.protocol import Ended, ServedLimits, ServedPlayer, Server, is_othello
 from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 from boardenvs.utils.checks import check_name
 
+if TYPE_CHECKING:
+    from boardenvs.search.analysis import Analysis
+
 _MAX_LINE = 1 << 16  # characters
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_MOST_LEVEL = 10
 _SERVERS: dict[str, type[Server]] = {"gtp": GtpServer, "nboard": NBoardServer}
+
+
+class ServedAgent:
+    """An agent with a seed, whose choices depend on it and on the position only.
+
+    An agent with a `time` keeps to the seconds of the other side, one with a `depth` or `level` to
+    its depth; others play as their texts say.
+    """
+
+    def __init__(self, agent: Agent, seed: int) -> None:
+        self._agent, self._seed = agent, seed
+
+    def choose(
+        self, position: Position, actions: Sequence[int], limits: ServedLimits
+    ) -> tuple[int, float | None]:
+        from boardenvs.play.session import reply
+
+        agent = self._within(limits)
+        if getattr(agent, "wants_history", False):
+            return reply(agent, position.game, position, self._seed, actions), None
+        found = analysis_by(agent, position, np.random.default_rng([self._seed, position.ply]))
+        value = found.moves[0].value if found.unit == "margin" else None
+        return found.moves[0].action, value
+
+    def analyse(self, position: Position, limits: ServedLimits) -> Analysis:
+        from boardenvs.agents.analyse import analyse
+
+        rng = np.random.default_rng([self._seed, position.ply])
+        return analyse(position, self._within(limits), rng=rng)
+
+    def _within(self, limits: ServedLimits) -> Any:
+        agent: Any = self._agent
+        names = {field.name for field in fields(agent)} if is_dataclass(agent) else set()
+        changed = dict[str, float]()
+        if limits.seconds is not None and "time" in names:
+            changed["time"] = min(limits.seconds, agent.time or limits.seconds)
+        if limits.depth is not None and "depth" in names:
+            changed["depth"] = limits.depth
+        if limits.depth is not None and "level" in names:
+            changed["level"] = min(limits.depth, _MOST_LEVEL)
+        return replace(agent, **changed) if changed else agent
 
 
 def servers_of(game: Game, protocol: str | None) -> list[type[Server]]:
@@ -29,7 +82,7 @@ def serve(
     servers: Sequence[type[Server]],
     game: Game,
     name: str,
-    choose: Choose,
+    player: ServedPlayer,
     lines_in: IO[str],
     lines_out: IO[str],
 ) -> None:
@@ -39,13 +92,19 @@ def serve(
     """
     server: Server | None = None
     while line := lines_in.readline(_MAX_LINE):
+        is_whole = line.endswith("\n") or len(line) < _MAX_LINE
+        while not (is_whole or (rest := lines_in.readline(_MAX_LINE)).endswith("\n") or not rest):
+            pass
+        line = _CONTROL.sub("", line.replace("\t", " "))
         if server is None:
             kind = servers[0] if len(servers) == 1 else None
             kind = kind or next((known for known in servers if known.speaks(line)), None)
             if kind is None:
                 continue
-            server = kind(game, name, choose)
+            server = kind(game, name, player)
         try:
+            if not is_whole:
+                raise ValueError(f"a line of more than {_MAX_LINE} characters")
             for answer in server.answer(line):
                 print(answer, file=lines_out, flush=True)
         except Ended:

@@ -35,6 +35,10 @@ class Transport(ABC):
         """CPU seconds that it took so far; 0 if the system does not say."""
 
     @abstractmethod
+    def how_it_ended(self) -> str:
+        """After its output has ended: "with exit code 1", or that it still runs."""
+
+    @abstractmethod
     def complaints(self) -> bytes:
         """The last bytes of its standard error."""
 
@@ -98,6 +102,9 @@ class ProcessTransport(Transport):
 
     def cpu(self) -> float:
         return self._program.cpu_seconds()
+
+    def how_it_ended(self) -> str:
+        return self._program.how_it_ended(_LEAVING)
 
     def complaints(self) -> bytes:
         return self._complaints

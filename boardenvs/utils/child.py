@@ -126,6 +126,15 @@ class ChildProgram:
                     ticks += sum(map(int, fields[11:15]))
         return ticks / os.sysconf("SC_CLK_TCK")
 
+    def how_it_ended(self, seconds: float) -> str:
+        """Say how it ended, after waiting for the end for some seconds, or that it still runs."""
+        try:
+            code = self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return "its output, but still runs"
+        # The guard ends as the program did, as shells say it: 128 + 9 for signal 9.
+        return describe_end(128 - code if code > 128 else code)
+
     def close(self) -> None:
         """Kill it with its process group, and close its streams."""
         if self.is_closed:

@@ -11,7 +11,7 @@ import sys
 
 
 def main() -> None:
-    """Run the command, and exit with its exit code."""
+    """Run the command, and exit with its exit code, or 128 and the signal that ended it."""
     life, command = int(sys.argv[1]), sys.argv[2:]
     os.set_inheritable(life, False)
     pid = os.fork()
@@ -25,7 +25,8 @@ def main() -> None:
     for stream in (0, 1):  # they are the program's, and must end with it
         os.dup2(nothing, stream)
     _thread.start_new_thread(end_with_parent, (life,))
-    os._exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) & 0xFF)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    os._exit(code if code >= 0 else 128 - code)
 
 
 def end_with_parent(life: int) -> None:
