@@ -135,10 +135,12 @@ class Played:
     protocol: str | None = None
     clock: EngineClock = field(default_factory=EngineClock)
     started: list[Scripted] = field(default_factory=list)
+    games_at_once: int = 0
+    depth: int | None = None
     wants_history = True
 
     def __post_init__(self) -> None:
-        self.engine = EngineProcess(self.start, self.protocol, clock=self.clock)
+        self.engine = EngineProcess(self.start, self.protocol, self.clock, self.depth)
 
     def start(self) -> Transport:
         self.started.append(Scripted(self.make(len(self.started))))

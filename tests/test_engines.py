@@ -35,13 +35,23 @@ from variants import FIVE, random_line
 
 from boardenvs import games, make_agent, play_match
 from boardenvs.agents.spec import runs_code
-from boardenvs.engines import EngineError, EngineProcess, ProcessTransport, serve, servers_of
+from boardenvs.engines import (
+    EngineError,
+    EngineProcess,
+    ProcessTransport,
+    ServedAgent,
+    serve,
+    servers_of,
+)
 from boardenvs.engines.player import ask_each
 from boardenvs.engines.process import EngineClock
+from boardenvs.engines.protocol import ServedLimits
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import ForfeitError
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import IntArray, State
+from boardenvs.games.notation import MoveNotation
+from boardenvs.play import reply
 
 pytestmark = pytest.mark.usefixtures("in_python")
 
@@ -123,6 +133,132 @@ def test_what_others_send_and_expect() -> None:
     assert answers("PLAY w f6").startswith("? unknown command")
     assert answers("play W D6") == "= \n\n"
     assert answers("genmove b").startswith("= ")
+
+
+@every_protocol
+def test_an_engine_keeps_its_memory_of_a_game(protocol: str) -> None:
+    """A game is set up once, with the depth once at all; then moves are sent as moves."""
+    said = list[str]()
+
+    def script(number: int) -> Any:
+        its = honest(OTHELLO, protocol, scattered)
+
+        def answer(line: str) -> Any:
+            said.append(line.lstrip("0123456789 "))
+            return its(line)
+
+        return answer
+
+    engine = Played(script, games_at_once=1, protocol=protocol, depth=7)
+    played = play_match(OTHELLO, engine, "random", 3)
+    assert not played.forfeits.any()
+    assert played.actions is not None
+    plies = int((played.actions >= 0).sum())
+    count = {word: sum(line.startswith(word) for line in said) for word in
+             ("set game", "move ", "set depth 7", "clear_board", "play ", "level 7")}  # fmt: skip
+    if protocol == "nboard":
+        assert (count["set game"], count["set depth 7"]) == (6, 1)
+        assert plies / 2 < count["move "] < plies
+    else:
+        assert (count["clear_board"], count["level 7"]) == (6, 1)
+        assert count["play "] < plies * 0.7
+    take_back = positions_of(OTHELLO, 1)
+    expected = [scattered(position, ()) for position in OTHELLO.positions(take_back[0])]
+    for _ in range(2):  # games that the engine does not have on its board
+        assert ask_each(engine.engine, OTHELLO, *take_back).tolist() == expected
+
+
+def test_hints_are_values_of_moves() -> None:
+    """Also of an engine that says no end; a pass within a line may be left out."""
+    position = OTHELLO.start()
+    known = Played(lambda number: honest(OTHELLO, "nboard")).engine.hints(position)
+    assert known == {a: (-i / 2, (a,)) for i, a in enumerate(position.legal_actions())}
+    lines = b"search F5 9 0 1\nbook f5-D6x -2.5 0 73% freely\nsearch E6f4 (1.5,1) 0 2\nsearch\n"
+    its = honest(OTHELLO, "nboard")
+    engine = Played(lambda number: lambda line: [lines] if line[:4] == "hint" else its(line)).engine
+    found = {
+        OTHELLO.action_name(a): (v, len(line)) for a, (v, line) in engine.hints(position).items()
+    }
+    notation = MoveNotation(OTHELLO)
+    assert found == {
+        OTHELLO.action_name(notation.parse("f5", position)): (-2.5, 2),
+        OTHELLO.action_name(notation.parse("e6", position)): (1.5, 2),
+    }
+
+
+def conversation(protocol: str, player: Chooser, *lines: str, game: Game = OTHELLO) -> list[str]:
+    """What our engine answers to lines."""
+    out = io.StringIO()
+    given = io.StringIO("".join(f"{line}\n" for line in lines))
+    serve(servers_of(game, protocol), game, "tried", player, given, out)
+    return [line for line in out.getvalue().splitlines() if line]
+
+
+def test_our_engine_speaks_nboard_in_full() -> None:
+    start = "BO[8 ---------------------------o*------*O--------------------------- *]"
+    said = conversation(
+        "nboard", player := Chooser(), "nboard 2", "set depth 12", f"set game (;gm[Othello]{start}"
+        "b[f5];)", "hint 2", "analyze", "set game (;GM[Amazons];)", "go", "learn", "ping 3"
+    )  # fmt: skip
+    assert [line[6:] for line in said[1:3]] == [" D6 0.00 0 3", " F6 -0.50 0 3"]
+    assert said[3:7] == ["status", "analysis 1 0.00", "analysis 0 0.00", "status"]
+    assert said[7:] == [
+        "status the game is 'Amazons': NBoard is for Othello",
+        "status there is no position to move in: the last was refused",
+        "learned",
+        "pong 3",
+    ]
+    assert {limits.depth for limits in player.asked} == {12}
+
+
+@pytest.mark.parametrize(
+    ("lines", "seconds"),
+    [
+        ((), None),
+        (("time_settings 0 1 0",), None),
+        (("time_settings 300 0 0",), 13.5),
+        (("time_settings 300 10 5",), 0.9 * (15 + 2)),
+        (("time_settings 300 0 0", "time_left b 100 0", "time_left w 10 0"), 4.5),
+        (("time_left b 30 3",), 9.0),
+        (("time_left b 0 0",), 0.01),
+    ],
+)
+def test_our_engine_keeps_to_clocks(lines: tuple[str, ...], seconds: float | None) -> None:
+    conversation("gtp", player := Chooser(), *lines, "level 3", "genmove b")
+    (asked,) = player.asked
+    assert (asked.seconds, asked.depth) == (seconds and pytest.approx(seconds), 3)
+
+
+def test_limits_of_others_are_those_of_players_that_search() -> None:
+    position, limits = OTHELLO.start(), ServedLimits(0.5, 3)
+    for text, expected in {
+        "alphabeta:time=9": "alphabeta:time=0.5,depth=3",
+        "alphabeta:time=0.1": "alphabeta:time=0.1,depth=3",
+        "level:8": "level:3",
+        "greedy": "greedy",
+    }.items():
+        assert ServedAgent(make_agent(text), 0)._within(limits) == make_agent(expected)
+    agent = ServedAgent(make_agent("alphabeta:depth=2,evaluation=trained"), 4)
+    action, value = agent.choose(position, (), ServedLimits())
+    found = agent.analyse(position, ServedLimits())
+    assert value == {move.action: move.value for move in found.moves}[action]
+    assert action == reply(
+        make_agent("alphabeta:depth=2,evaluation=trained"), OTHELLO, position, 4, ()
+    )
+
+
+def test_our_engine_reads_lines_as_gtp_says() -> None:
+    said = conversation(
+        "gtp", Chooser(), "1 na\x07me\r", "2\tversion # comment", "x" * 200_000, "3 name",
+        "4 boardenvs-position bbbbbbbb/8/8/8/8/8/8/8 black", "5 play w pass",
+        "6 play b pass", "7 genmove w",
+    )  # fmt: skip
+    assert said[0] == "=1 boardenvs tried"
+    assert said[1].startswith("=2 ")
+    assert said[2:] == [
+        "? a line of more than 65536 characters", "=3 boardenvs tried", "=4 ", "=5 ", "=6 ",
+        "=7 pass",
+    ]  # fmt: skip
 
 
 WORDS = (
@@ -276,6 +412,12 @@ PROGRAMS = {
     "floods": "[print('x' * 1000) for _ in iter(int, 1)]",
     "floods beside": "[os.write(2, bytes(60000)) for _ in iter(int, 1)]",
     "leaves another": "os.fork() and os._exit(0); time.sleep(1000)",
+    "kills itself": "print('my last words', flush=True); os.kill(os.getpid(), 9)",
+}
+HOW_ENDED = {
+    "dies": "it ended with exit code 1; on standard error: too \\x1b[31m bad",
+    "closes its output": "it ended its output, but still runs",
+    "kills itself": "it ended by signal 9 (SIGKILL); its last lines: my last words",
 }
 
 
@@ -297,6 +439,7 @@ def test_processes_that_fail_are_ended(
         engine.choose(OTHELLO.start(), ())
     assert is_shown(str(caught.value))
     assert time.monotonic() - began < 30
+    assert HOW_ENDED.get(program, "") in str(caught.value)
     held.wait(ended=True)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +85,8 @@ def flips(tmp_path_factory: pytest.TempPathFactory) -> str:
 class Flips:
     """The same player in Python."""
 
+    games_at_once = 1  # so that its opponents have the same random numbers
+
     def act(self, game: Game, state: State, rng: Any) -> IntArray:
         return np.array([self._best(p) for p in game.positions(state)], np.int64)
 
@@ -105,6 +109,18 @@ def test_a_program_with_rules_of_its_own_plays_as_it_does_here(flips: str) -> No
 
 
 # ---- our own, through pipes ----------------------------------------------------------------------
+
+
+def test_an_analysis_by_an_engine_values_all_moves() -> None:
+    player = "alphabeta:depth=2,evaluation=trained"
+    command = f"{sys.executable} -m boardenvs engine othello {player}"
+    words = "analyse", "othello", "f5 d6 c3 d3 c4", "--json"
+    by_engine, own = (
+        {move["move"]: move["value"] for move in json.loads(run(*words, "--with", text))["moves"]}
+        for text in (f'engine:"{command}",protocol=nboard', player)
+    )
+    assert len(own) > 8
+    assert by_engine == {move: pytest.approx(value, abs=0.01) for move, value in own.items()}
 
 
 def test_an_engine_of_ours_tells_what_is_wrong() -> None:
