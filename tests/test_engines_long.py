@@ -113,13 +113,13 @@ def test_a_program_with_rules_of_its_own_plays_as_it_does_here(flips: str) -> No
 
 def test_an_analysis_by_an_engine_values_all_moves() -> None:
     player = "alphabeta:depth=2,evaluation=trained"
-    command = f"{sys.executable} -m boardenvs engine othello {player}"
-    words = "analyse", "othello", "f5 d6 c3 d3 c4", "--json"
+    command = f'{sys.executable} -m boardenvs engine othello "{player}"'
+    words = "analyse", "othello", random_line(OTHELLO, 1, 9)[0][-1].fen(), "--json"
     by_engine, own = (
         {move["move"]: move["value"] for move in json.loads(run(*words, "--with", text))["moves"]}
-        for text in (f'engine:"{command}",protocol=nboard', player)
+        for text in (f"engine:{command},protocol=nboard", player)
     )
-    assert len(own) > 8
+    assert len(own) > 2
     assert by_engine == {move: pytest.approx(value, abs=0.01) for move, value in own.items()}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +15,8 @@ from boardenvs.game.contract import Game
 from boardenvs.game.errors import ForfeitError
 from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
+from boardenvs.search.analysis import Analysis, MoveAnalysis
 from boardenvs.utils.checks import check_name, is_number, is_whole, quote
-
-if TYPE_CHECKING:
-    from boardenvs.search.analysis import Analysis
 
 
 class EngineAgent:
@@ -101,8 +99,6 @@ class EngineAgent:
 
         ValueError if the program fails.
         """
-        from boardenvs.search.analysis import Analysis, MoveAnalysis
-
         legal = position.legal_actions()
         try:
             found = self._engine.hints(position) if legal != [position.game.noop] else {}

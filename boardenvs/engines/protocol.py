@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from boardenvs.engines.channel import Channel
 from boardenvs.game.contract import Game
@@ -18,9 +18,7 @@ from boardenvs.game.session import GameSession
 from boardenvs.games import spec_of
 from boardenvs.games.notation import parse_move
 from boardenvs.games.othello import Othello
-
-if TYPE_CHECKING:
-    from boardenvs.search.analysis import Analysis
+from boardenvs.search.analysis import Analysis
 
 _REMEMBERED = 10_000  # parsed moves
 

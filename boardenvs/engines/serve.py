@@ -5,21 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
 
 from boardenvs.agents import Agent
+from boardenvs.agents.analyse import analyse
 from boardenvs.agents.base import analysis_by
 from boardenvs.engines.gtp import GtpServer
 from boardenvs.engines.nboard import NBoardServer, check_othello
 from boardenvs.engines.protocol import Ended, ServedLimits, ServedPlayer, Server, is_othello
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
+from boardenvs.play import reply
+from boardenvs.search.analysis import Analysis
 from boardenvs.utils.checks import check_name
-
-if TYPE_CHECKING:
-    from boardenvs.search.analysis import Analysis
 
 _MAX_LINE = 1 << 16  # characters
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
@@ -40,8 +40,6 @@ class ServedAgent:
     def choose(
         self, position: Position, actions: Sequence[int], limits: ServedLimits
     ) -> tuple[int, float | None]:
-        from boardenvs.play.session import reply
-
         agent = self._within(limits)
         if getattr(agent, "wants_history", False):
             return reply(agent, position.game, position, self._seed, actions), None
@@ -50,8 +48,6 @@ class ServedAgent:
         return found.moves[0].action, value
 
     def analyse(self, position: Position, limits: ServedLimits) -> Analysis:
-        from boardenvs.agents.analyse import analyse
-
         rng = np.random.default_rng([self._seed, position.ply])
         return analyse(position, self._within(limits), rng=rng)
 
