@@ -50,7 +50,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.errors import ForfeitError
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import IntArray, State
-from boardenvs.games.notation import MoveNotation
+from boardenvs.games.notation import parse_move
 from boardenvs.play import reply
 
 pytestmark = pytest.mark.usefixtures("in_python")
@@ -179,10 +179,9 @@ def test_hints_are_values_of_moves() -> None:
     found = {
         OTHELLO.action_name(a): (v, len(line)) for a, (v, line) in engine.hints(position).items()
     }
-    notation = MoveNotation(OTHELLO)
     assert found == {
-        OTHELLO.action_name(notation.parse("f5", position)): (-2.5, 2),
-        OTHELLO.action_name(notation.parse("e6", position)): (1.5, 2),
+        OTHELLO.action_name(parse_move("f5", position)): (-2.5, 2),
+        OTHELLO.action_name(parse_move("e6", position)): (1.5, 2),
     }
 
 

@@ -247,7 +247,7 @@ def test_a_timeout_is_named_paid_for_and_tried_once_more(tmp_path):
     assert boardenvs.make_agent(spec).tokens == player.tokens
 
 
-MOVE = '{"move": "e3"}'
+MOVE = '{"move": "e6"}'
 CALL = {"function": {"name": "play", "arguments": MOVE}}
 ENDINGS = {
     "move": ({"content": MOVE}, "stop"),
@@ -290,7 +290,7 @@ def test_an_endpoint_may_hold_the_model_to_the_legal_moves(structured, tmp_path)
         given = [body[k] for k in ("top_p", "seed", "reasoning_effort", "top_k", "max_tokens")]
         assert given == [0.5, 3, "low", 3, 70]
         held = body["response_format"] if structured == "schema" else body["tools"][0]
-        assert '"enum": ["e3", "f4", "c5", "d6"]' in json.dumps(held)
+        assert '"enum": ["e6", "f5", "c4", "d3"]' in json.dumps(held)
         refused += ["response_format", "tools", "system", "top_p", "seed", "top_k", "max_tokens"]
         for _ in range(2):
             with suppress(ForfeitError):  # a tool that was not offered

@@ -212,14 +212,14 @@ class EngineProcess:
         return action
 
     def _ask_for_hints(self, position: Position) -> dict[int, tuple[float, tuple[int, ...]]]:
-        protocol, notation = self._ready(position.game), MoveNotation(position.game)
+        protocol = self._ready(position.game)
         protocol.channel.begin(self._clock.move_time or HINTS)
         found = {}
         for hint in protocol.hints(MoveQuery(position, None)):
             at, line = position, list[int]()
             with suppress(IllegalActionError):  # a line may have left passes out
                 for name in hint.line:
-                    line.append(notation.parse(name, at))
+                    line.append(parse_move(name, at))
                     at = at.step(line[-1])
             if line:
                 found[line[0]] = hint.value, tuple(line)

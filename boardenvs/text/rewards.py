@@ -27,8 +27,8 @@ def reward(
     from boardenvs.text import format_reward, reward
 
     position = boardenvs.games.make("othello").start()
-    print(reward(position, '{"move": "e3"}', "alphabeta:depth=4"))
-    print(format_reward(position, "I play e3."))
+    print(reward(position, '{"move": "e6"}', "alphabeta:depth=4"))
+    print(format_reward(position, "I play e6."))
     ```
     """
     action = read(reply, position, finish_reason=finish_reason).action
