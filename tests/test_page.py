@@ -30,7 +30,7 @@ def boards_of(game, kinds):
     """The sides on the squares, in all positions as the page's script makes them."""
     board = [int(digit, 36) for digit in game["start"]]
     yield board
-    for _, changes, _, _ in game["steps"]:
+    for _, changes, *_ in game["steps"]:
         board = board.copy()
         for change in changes:
             board[change // kinds] = change % kinds

@@ -107,7 +107,7 @@ class Tab:
             self.field("Neither").check()
             self.field("The first side is played by").fill(first)
         self.button("Begin").click()
-        self.find("dialog").wait_for(state="hidden")
+        self.find("dialog.newgame").wait_for(state="hidden")
         if first == "human":
             self.until(lambda: self.said != before and self.said.startswith("New game"))
 

@@ -151,7 +151,7 @@ class TerminalGame:
         board = to_ansi(session.game, session.position, last, before=session.before, legal=legal)
         say()
         say(Text.from_ansi(board))
-        counted = zip(session.game.sides, session.pieces, strict=True)
+        counted = zip(session.game.sides, session.position.counts(), strict=True)
         say(", ".join(f"{side} has {count}" for side, count in counted))
         if session.is_over:
             say(self._result())

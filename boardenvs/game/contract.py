@@ -5,7 +5,7 @@ Every ply, a noop too, passes the turn to the other side, unless the game has a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache, reduce
 from itertools import chain, repeat
@@ -144,6 +144,12 @@ class Game(Rules):
     def parse_square(self, text: str) -> int:
         """The inverse of `square_name`; ValueError for anything else."""
         return self.named_squares[parse_square(text, self.board)]
+
+    def labels(self, position: Position) -> Mapping[int, str] | None:
+        """What to write in squares, such as how many seeds they hold, by square: one or two
+        characters each. None for a game that writes nothing.
+        """
+        return None
 
     # ---- positions ---------------------------------------------------------------------------
 

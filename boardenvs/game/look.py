@@ -113,14 +113,14 @@ class Look(NamedTuple):
     (light and dark squares). pieces: by role; None draws discs with the first letters of the roles.
     hexagons: whether the squares are hexagons; each row lies half a hexagon to the right of the row
     below, so that a square has neighbours to the north, south, west, east, north-west and
-    south-east. groups: whether to show the number of groups of each side. badges: pictures to draw
-    over the pieces on the squares of a word, by its name: ("kings", CROWN). figures: pieces with a
-    look of their own, on the squares of words. surface: what is drawn on the empty board in place
-    of squares, from the board's upper left corner. borders: whether the edges of a board of
-    hexagons are in the colours of the sides, the first and last rank in the first side's. ground:
-    for terminals, a letter for each square of a board with a surface, row by row from the top.
-    sides: the names of the sides for people; None for the roles. from_top: whether ranks are
-    counted from the top.
+    south-east. groups: whether to show the number of groups of each side. badges: pictures of
+    one square each, to draw on the squares of a word, whether a piece is there or not, by the
+    word's name: ("kings", CROWN), ("black_walls", WALL). figures: pieces with a look of their own,
+    on the squares of words. surface: what is drawn on the empty board in place of squares, from the
+    board's upper left corner. borders: whether the edges of a board of hexagons are in the colours
+    of the sides, the first and last rank in the first side's. ground: for terminals, a letter for
+    each square of a board with a surface, row by row from the top. sides: the names of the sides
+    for people; None for the roles. from_top: whether ranks are counted from the top.
     """
 
     board: str = "wood"

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 PASS = "pass"  # the last action
 
 
+_BY_SQUARES = "as the square that the piece leaves, a hyphen and the square that it goes to, as in"
+
+
 class Notation(ABC):
     """The actions of a game and their names; `boardenvs.game.notation` has the usual ones.
 
@@ -47,6 +50,10 @@ class Notation(ABC):
     @abstractmethod
     def parse(self, game: Game, text: str) -> int:
         """See `Game.parse_action`."""
+
+    def form(self, game: Game, action: int, position: Position | None) -> str:
+        """How people write an action, of which this one is an example: "like d3"."""
+        return f"like {self.write(game, action, position)}"
 
     @abstractmethod
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
@@ -187,6 +194,9 @@ class Pairs(Notation):
             raise ValueError(f"{quote(text)} ends on {target}, where no piece moves")
         return game.board.size * self.targets.index(end) + game.parse_square(source)
 
+    def form(self, game: Game, action: int, position: Position | None) -> str:
+        return f"{_BY_SQUARES} {self.write(game, action, position)}"
+
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
         plane, source = divmod(action, game.board.size)
         return source, self.targets[plane]
@@ -231,6 +241,17 @@ class Parts(Notation):
                     return first + action
             first += sum(part.sizes(game))
         raise problem
+
+    def form(self, game: Game, action: int, position: Position | None) -> str:
+        """The forms of all parts, each with a legal action as its example if there is one."""
+        legal, first, forms = position.legal_actions() if position else [], 0, []
+        for part in self.parts:
+            own = range(first, first + sum(part.sizes(game)))
+            shown = next((a for a in legal if a in own), None)
+            at = position if shown is not None else None
+            forms.append(part.form(game, (first if shown is None else shown) - first, at))
+            first = own.stop
+        return "; or ".join(dict.fromkeys(forms))
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
         part, inner = self._part_of(game, action)
@@ -300,6 +321,9 @@ class Moving(Notation):
             return game.board.size * names.index(name) + source
         except ValueError as error:
             raise ValueError(f'{quote(text)} is not a move like "b1-b3": {error}') from None
+
+    def form(self, game: Game, action: int, position: Position | None) -> str:
+        return f"{_BY_SQUARES} {self.write(game, action, position)}"
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
         plane, source = divmod(action, game.board.size)

@@ -110,9 +110,19 @@ class Position(NamedTuple):
         return self.game.join(words)
 
     def word(self, name: str) -> int:
-        """The set of squares, or the number, of this name."""
+        """The set of squares, or the number, of this name: one of the game's own, such as
+        "own_kings", or one of its `further_words`, such as "black_kings".
+        """
+        if name in self.game.further_words:
+            return self.by_role()[2 + self.game.further_words.index(name)]
         names = (*self.game.squares, *self.game.numbers)
         return int(self.game.join(self.words)[names.index(name)])
+
+    def counts(self) -> tuple[int, int]:
+        """What each role has: the points of a game in which their margin counts, else pieces."""
+        if self.game.margin_counts:
+            return self.points()
+        return self.pieces(0).bit_count(), self.pieces(1).bit_count()
 
     def image(self, symmetry: Symmetry) -> Position:
         """The position under a symmetry of the board, without its history."""

@@ -88,11 +88,6 @@ class GameSession:
             return (LOSS, WIN) if self._resigned == 0 else (WIN, LOSS)
         return self.position.result() if self.is_over else None
 
-    @property
-    def pieces(self) -> tuple[int, int]:
-        """How many pieces each role has on the board."""
-        return self.position.pieces(0).bit_count(), self.position.pieces(1).bit_count()
-
     def legal_actions(self) -> list[int]:
         """The legal actions; empty if the game is over."""
         return [] if self.is_over else self.position.legal_actions()

@@ -15,17 +15,18 @@ _CODES = re.compile(r"\x1b\[[\d;]*m")
 def write_ansi(seen: View, colour: bool = True) -> str:
     """Return the board with the last rank on top, and the caption as the last line.
 
-    A piece is the first letter of its side, followed by its badge's if it has one; figures have
-    letters of their own, small for the second side. "#" is a
-    hole, "." an empty square, "*" a square that can be played to, and brackets mark the squares of
-    the last action.
+    A piece is the first letter of its side; figures have letters of their own, small for the second
+    side. "#" is a hole, "." an empty square, "*" a square that can be played to. What is written in
+    the square follows, then the first letter of its badge; brackets mark the squares of the last
+    action.
     """
     look = board_look(seen.look.board)
     rows, columns = seen.board
     width = len(str(rows))  # of rank numbers
     # Hexagons are four letters wide, so that each row can be shifted by half a hexagon.
     space, shift = (" ", 2) if seen.look.hexagons else ("", 0)
-    names = space.join(f" {name} " for name in ascii_lowercase[:columns])
+    wide = 3 if seen.labels is None else 5
+    names = space.join(f" {name} ".ljust(wide) for name in ascii_lowercase[:columns])
     files = " " * (width + 1) + names
     ranks = [" " * shift * (rows - 1) + files]
     for y in reversed(range(rows)):
@@ -57,9 +58,10 @@ def _cell(seen: View, look: BoardLook, square: int) -> str:
                     symbol = figure.letter.lower() if role else figure.letter
     left, right = "[]" if seen.marks & bit else "  "
     for (name, _), squares in zip(seen.look.badges, seen.badges, strict=True):
-        right = name[0] if squares & bit else right
+        right = name.rpartition("_")[2][0] if squares & bit else right
     around = _paint(look.target.colour, ground)
-    return around + left + _paint(ink, under) + symbol + around + right
+    text = "" if seen.labels is None else f"{seen.labels.get(square, ''):>2}"
+    return around + left + _paint(ink, under) + symbol + around + text + right
 
 
 def _paint(ink: str, ground: str) -> str:

@@ -137,6 +137,9 @@ def scene(seen: View, *, caption: bool = True, flipped: bool = False) -> Scene:
     for what, squares, drawing in layers:
         corners = (cells.corner(square, flipped) for square in squares_of(squares))
         placed += [Placed(what, drawing, MARGIN + x, MARGIN + y) for x, y in corners]
+    for square, written in (seen.labels or {}).items():
+        x, y = cells.corner(square, flipped)
+        placed.append(Placed("label", label(look, written), MARGIN + x, MARGIN + y))
     if caption:
         text = Text(width / 2, CAPTION / 2, seen.caption, 0.36, Ink(look.label))
         drawing = Drawing(width, CAPTION, (text,))
@@ -291,6 +294,13 @@ def mark_of(seen: View) -> Drawing:
     return Drawing(
         1, 1, (Polygon(cells.outline(), ink) if cells.hexagons else Rect(0, 0, 1, 1, ink),)
     )
+
+
+@lru_cache
+def label(look: BoardLook, text: str) -> Drawing:
+    """Return what is written in a square, readable on squares and pieces."""
+    ground = Circle(0.5, 0.5, 0.27, Ink(look.frame, 0.85))
+    return Drawing(1, 1, (ground, Text(0.5, 0.5, text, 0.36, Ink(look.label))))
 
 
 @lru_cache

@@ -99,13 +99,17 @@ class _Writer:
             name = game.action_name(action, before)
             # For each square that changes: its number times the contents + its new content.
             changes = [kinds * s + int(x, 36) for s, x in enumerate(now) if x != squares[s]]
-            steps.append([name, changes, list(squares_of(seen.marks)), self._caption(seen)])
+            marks = list(squares_of(seen.marks))
+            counts = after.counts()
+            steps.append([name, changes, marks, self._caption(seen), _further(seen), counts])
         content = {
             "title": shown.title,
             "details": [list(detail) for detail in shown.details],
             "look": self._look(first),
             "start": boards[0],
             "caption": self._caption(first),
+            "further": _further(first),
+            "counts": positions[0].counts(),
             "steps": steps,
         }
         if self._legal:
@@ -124,19 +128,21 @@ class _Writer:
         number = self._numbers[key] = len(self.looks)
         look, sides = board_look(seen.look.board), seen.sides
         cells = Cells(seen.board, seen.look.hexagons)
+        badges = [drawing for _, drawing in seen.look.badges]
         drawings = [mark_of(seen), *kinds_of(seen), target(look)]
         marked, *pieces, dot = map(id_of, drawings)
         empty = seen._replace(
             pieces=(0, 0),
             badges=(0,) * len(seen.badges),
             figures=(0,) * len(seen.figures),
+            labels=None,
             marks=0,
             targets=0,
             caption=" and ".join(sides),
         )
         for flipped in (False, True):
             picture = scene(empty, caption=False, flipped=flipped)
-            board = write_layers(picture, drawings, ("marks", "pieces", "targets"))
+            board = write_layers(picture, [*drawings, *badges], ("marks", "pieces", "targets"))
             name = f"board-{number}{'-flipped' if flipped else ''}"
             self.boards.append(f'<template id="{name}">{board}</template>')
         self.looks.append(
@@ -144,6 +150,7 @@ class _Writer:
                 "mark": marked,
                 "pieces": pieces,
                 "target": dot,
+                "badges": [[name.replace("_", " "), id_of(d)] for name, d in seen.look.badges],
                 "board": seen.board,
                 "corners": [
                     [round(MARGIN + x, 3) for x in cells.corner(square)]
@@ -158,20 +165,23 @@ class _Writer:
 
 
 def kinds_of(seen: View) -> list[Drawing]:
-    """Return the drawings of all that a square can hold: for each side its piece, its figures and
-    its piece under each badge.
-    """
+    """Return the drawings of a piece and the figures, for each side."""
     kinds: list[Drawing] = []
     for role, usual in enumerate(seen.look.pieces_of(seen.sides)):
-        badges = [Drawing(1, 1, usual.drawing.shapes + d.shapes) for _, d in seen.look.badges]
-        kinds += [usual.drawing, *(figure.pieces[role] for figure in seen.look.figures), *badges]
+        kinds += [usual.drawing, *(figure.pieces[role] for figure in seen.look.figures)]
     return kinds
+
+
+def _further(seen: View) -> list[Any]:
+    """What squares show besides pieces: the squares of each badge, and texts by square."""
+    badges = [list(squares_of(squares)) for squares in seen.badges]
+    return [badges, seen.labels or {}] if badges or seen.labels else []
 
 
 def _squares(position: Position) -> str:
     """Return a digit in base 36 for each square: 0 for nothing, 1 for the first of the kinds."""
     game = position.game
-    words = [figure.word for figure in game.look.figures] + [name for name, _ in game.look.badges]
+    words = [figure.word for figure in game.look.figures]
     sets = [
         (_DIGITS[1 + role * (1 + len(words)) + number], position.pieces(role) & squares)
         for role in (0, 1)

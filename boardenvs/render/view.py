@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple, TypedDict
 
 from boardenvs.board.bitboard import Board, from_squares
@@ -19,6 +20,7 @@ class View(NamedTuple):
     pieces: tuple[int, int]  # by role
     badges: tuple[int, ...]  # one for each badge of the look
     figures: tuple[int, ...]  # one for each figure of the look
+    labels: Mapping[int, str] | None  # what is written in squares; None: nothing in this game
     holes: int
     marks: int  # squares that the last action left or entered
     targets: int  # squares that the side to move can play to, if wanted
@@ -50,7 +52,7 @@ def view(
     """Return the contents of the picture of a position and of the action that led to it.
 
     before: the position before the action, without which some actions are marked at their source
-    only. legal: show the squares that can be played to. counts: show the numbers of pieces in the
+    only. legal: show the squares that can be played to. counts: show `Position.counts` in the
     caption.
     """
     marks = 0 if last_action is None else from_squares(game.action_squares(last_action, before))
@@ -63,6 +65,7 @@ def view(
         pieces=(position.pieces(0), position.pieces(1)),
         badges=tuple(position.word(name) for name, _ in game.look.badges),
         figures=tuple(position.word(figure.word) for figure in game.look.figures),
+        labels=game.labels(position),
         holes=game.holes,
         marks=marks,
         targets=from_squares(square for end in ends for square in end),
@@ -71,8 +74,8 @@ def view(
 
 
 def _caption(position: Position, sides: tuple[str, str], passed: bool, counts: bool) -> str:
-    pieces = [position.pieces(role).bit_count() for role in (0, 1)]
-    count = ", ".join(f"{side} {n}" for side, n in zip(sides, pieces, strict=True))
+    counted = zip(sides, position.counts(), strict=True)
+    count = ", ".join(f"{side} {n}" for side, n in counted)
     if position.is_over():
         goals, score = position.result(), count if counts else ""
         if ending := position.game.ending(position):

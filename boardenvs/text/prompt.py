@@ -74,12 +74,9 @@ def _rules(game: Game) -> str:
 
 def _form(game: Game) -> str:
     start = game.start()
-    example = game.action_name(start.legal_actions()[0], start)
-    kind = "like"
-    if "-" in example:
-        kind = "as the square that the piece leaves, a hyphen and the square that it goes to, as in"
+    form = game.notation.form(game, start.legal_actions()[0], start)
     return (
-        f"A move is written {kind} {example}. Think as long "
+        f"A move is written {form}. Think as long "
         f"as you like, and then end your reply with your move as JSON, in this form:\n\n{_FORM}"
     )
 

@@ -101,7 +101,8 @@ def describe_position(
             for a in legal
         ],
         "badges": [list(squares_of(squares)) for squares in seen.badges],
-        "counts": [first.bit_count(), second.bit_count()],
+        "counts": position.counts(),
+        "labels": seen.labels,  # what is written in squares
         "groups": [count_groups(p, game.board) for p in seen.pieces] if game.look.groups else None,
         "over": over,
         "goals": position.result() if over else None,

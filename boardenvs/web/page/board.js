@@ -1,6 +1,6 @@
 // The board: a grid of buttons for mouse, touch and keyboard.
 
-import { el, svg } from "./dom.js";
+import { button, el, svg } from "./dom.js";
 import { T } from "./texts.js";
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -26,7 +26,8 @@ export class Board {
     this.over = svg("svg", { class: "over", "aria-hidden": "true" });
     this.rows = el("div", { class: "ranks", "aria-hidden": "true" });
     this.columns = el("div", { class: "files", "aria-hidden": "true" });
-    this.element = el("div", { class: "board", id: "board" }, this.rows, el("div", { class: "middle" }, this.grid, this.over), this.columns);
+    this.asking = el("dialog", { class: "ask", "aria-label": T.which });
+    this.element = el("div", { class: "board", id: "board" }, this.rows, el("div", { class: "middle" }, this.grid, this.over), this.columns, this.asking);
     this.grid.addEventListener("keydown", (event) => this.#key(event));
   }
 
@@ -113,8 +114,8 @@ export class Board {
       const end = document.elementFromPoint(event.clientX, event.clientY)?.closest(".square");
       const [from, to] = [this.dragged, end && Number(end.dataset.square)];
       this.dragged = null;
-      const move = from !== to && this.moves?.find(([, squares]) => squares.length > 1 && squares[0] === from && squares.at(-1) === to);
-      if (move) this.chosen(move[0]);
+      const moves = from !== to && this.moves?.filter(([, squares]) => squares.length > 1 && squares[0] === from && squares.at(-1) === to);
+      if (moves?.length) this.#choose(moves);
     });
     // Scrolling is no dragging.
     made.addEventListener("pointercancel", () => { this.dragged = null; });
@@ -141,26 +142,34 @@ export class Board {
     element.style.setProperty("--y", y);
   }
 
-  // The move of a click on this square; pieces that drop can be played anywhere in their column.
-  #moveTo(square) {
+  // The moves of a click on this square; pieces that drop can be played anywhere in their column.
+  #movesTo(square) {
     const away = this.info?.drops ? this.shape[1] : this.shape[0] * this.shape[1];
-    return this.moves.find(([, squares]) => (squares.length === 1 ? (squares[0] - square) % away === 0 : this.from !== null && squares[0] === this.from && squares.at(-1) === square));
+    return this.moves.filter(([, squares]) => (squares.length === 1 ? (squares[0] - square) % away === 0 : this.from !== null && squares[0] === this.from && squares.at(-1) === square));
+  }
+
+  // Play one of these moves, which have the same squares: ask which, if there are several.
+  #choose(moves) {
+    if (moves.length < 2) return this.chosen(moves[0][0]);
+    const close = (name) => { this.asking.close(); if (name) this.chosen(name); };
+    this.asking.replaceChildren(el("p", {}, T.which), el("div", { class: "buttons" }, moves.map(([name]) => button(name, () => close(name))), button(T.cancel, () => close(null))));
+    this.asking.showModal();
   }
 
   #draw(square) {
     const made = this.squares[square], what = this.position?.board[square] ?? ".";
     const key = what === "0" || what === "1" ? Number(what) : null;
     const badges = this.look.badges.filter((_, i) => this.position?.badges?.[i]?.includes(square));
-    const drawn = `${what} ${badges.map(([name]) => name)}`;
+    const label = this.position?.labels?.[square] ?? "", drawn = `${what} ${badges.map(([name]) => name)} ${label}`;
     if (made.drawn !== drawn || made.look !== this.look) {
-      const pictures = key === null ? [] : [this.look.pieces[key], ...badges.map(([, url]) => url)];
-      made.replaceChildren(...pictures.map((src) => el("img", { src, alt: "", draggable: false })));
+      const pictures = [...(key === null ? [] : [this.look.pieces[key]]), ...badges.map(([, url]) => url)];
+      made.replaceChildren(...pictures.map((src) => el("img", { src, alt: "", draggable: false })), label && el("span", { class: "count" }, label));
       made.drawn = drawn;
       made.look = this.look;
     } else made.querySelector(".value")?.remove();
     const dark = ((square % this.shape[1]) + Math.floor(square / this.shape[1])) % 2 === 0;
     const isFrom = this.moves.some(([, squares]) => squares.length > 1 && squares[0] === square);
-    const aimed = this.#moveTo(square), move = aimed?.[1].at(-1) === square && aimed;
+    const aimed = this.#movesTo(square)[0], move = aimed?.[1].at(-1) === square && aimed;
     const marked = this.position?.marks.includes(square), hinted = this.hint.includes(square);
     const value = this.values.get(square), free = what === ".";
     made.className = ["square", dark ? "dark" : "light", what === "#" && "hole", move && "legal", isFrom && "movable", this.from === square && "selected", marked && "marked", hinted && "hinted", value && !free && "valued"].filter(Boolean).join(" ");
@@ -168,19 +177,20 @@ export class Board {
       made.style.setProperty("--share", value.share);
       if (free) made.append(el("span", { class: `value ${value.best ? "best" : ""}` }, value.text));
     }
-    const name = key === null ? (what === "#" ? T.hole : T.empty) : [this.info.sides[key], ...badges.map(([badge]) => badge.replace(/s$/, ""))].join(" ");
+    const piece = key === null ? (what === "#" ? T.hole : T.empty) : this.info.sides[key];
+    const things = [...badges.map(([badge]) => badge.replace(/s$/, "").replaceAll("_", " ")), label];
     const notes = [
       move && (this.info.moves_pieces ? T.target : T.legal), move && move[2].length && (this.info.moves_pieces ? T.takes : T.turns)(move[2].length),
       isFrom && this.from !== square && T.movable, this.from === square && T.selected, aimed && !move && T.dropsTo(this.name(aimed[1][0])), marked && T.lastMove, hinted && T.hinted, value && value.text,
     ];
-    made.setAttribute("aria-label", T.square(this.name(square), move && free && !this.info.moves_pieces ? "" : name, notes));
+    made.setAttribute("aria-label", T.square(this.name(square), [key === null && (things.some(Boolean) || (move && free && !this.info.moves_pieces)) ? "" : piece, ...things].filter(Boolean).join(" "), notes));
     made.setAttribute("aria-disabled", String(!(aimed || isFrom || this.editing)));
   }
 
   // Show which pieces the move to a square would turn over or capture, and where a piece would drop.
   #preview(square = this.pointed) {
     this.pointed = square;
-    const [, squares = [], lost = []] = (square !== null && this.#moveTo(square)) || [];
+    const [, squares = [], lost = []] = (square !== null && this.#movesTo(square)[0]) || [];
     for (const made of this.squares) {
       made.classList.toggle("lost", lost.includes(Number(made.dataset.square)));
       made.classList.toggle("aimed", this.info.drops && squares[0] === Number(made.dataset.square));
@@ -212,8 +222,8 @@ export class Board {
 
   #click(square) {
     if (this.editing) return this.edited(square);
-    const move = this.#moveTo(square);
-    if (move) return this.chosen(move[0]);
+    const moves = this.#movesTo(square);
+    if (moves.length) return this.#choose(moves);
     const can = this.moves.some(([, squares]) => squares.length > 1 && squares[0] === square);
     this.from = can && this.from !== square ? square : null;
     for (let s = 0; s < this.#size; s++) this.#draw(s);

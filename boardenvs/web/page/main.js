@@ -51,7 +51,7 @@ class App {
     this.bar = el("div", { class: "bar", role: "img", hidden: true }, el("div", { class: "first" }));
     this.note = el("p", { class: "note" });
     this.problem = el("p", { class: "problem", role: "alert" });
-    this.pass = button(T.pass, () => this.#pass(), { class: "main", hidden: true });
+    this.pass = el("div", { class: "buttons" });
     this.typed = el("input", { type: "text", spellcheck: false, autocomplete: "off", autocapitalize: "none", maxLength: 20, size: 8 });
     this.typedField = labelled(T.typeMove, this.typed, " ");
     this.form = el("form", { class: "typed", onsubmit: (event) => { event.preventDefault(); this.#typedMove(); } }, this.typedField, el("button", { type: "submit" }, T.playMove));
@@ -229,11 +229,6 @@ class App {
     return this.table.play(move);
   }
 
-  #pass() {
-    const pass = this.table.position.legal.find(([, squares]) => !squares.length);
-    if (pass) this.play(pass[0]);
-  }
-
   #typedMove() {
     const { table } = this, text = this.typed.value.trim().toLowerCase();
     if (!text) return;
@@ -336,7 +331,8 @@ class App {
     this.note.textContent = table.thinking ? T.thinking(this.newGame.nameOf(table.thinking)) : table.message || (this.#mustPass() ? T.mustPass(table.side(position.to_move)) : this.#whoseTurn());
     this.problem.textContent = table.problem;
     this.form.hidden = table.over || !table.open || Boolean(editing);
-    this.pass.hidden = this.form.hidden || !position.legal.some(([, squares]) => !squares.length);
+    const passes = this.form.hidden ? [] : position.legal.filter(([, squares]) => !squares.length);
+    this.pass.replaceChildren(...passes.map(([name]) => button(T.capital(name), () => this.play(name), { class: "main" })));
     const example = position.legal.find(([, squares]) => squares.length)?.[0];
     this.typedField.querySelector("small").textContent = example ? T.typeMoveHelp(example) : "";
     this.moves.replaceChildren(moveList(table, (node) => this.analysis.mark(node)));

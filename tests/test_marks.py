@@ -1,0 +1,73 @@
+"""What squares show besides pieces, and actions that share a square: the same everywhere."""
+
+import re
+from contextlib import closing
+from xml.etree.ElementTree import fromstring
+
+import pytest
+from fences import Fences
+from variants import HERE
+from web_browser import Tab, needs_browser
+from web_server import served
+
+from boardenvs import render
+from boardenvs.game.check import check_rules
+from boardenvs.games import make
+from boardenvs.records import make_record
+from boardenvs.records.page import write_page
+from boardenvs.text.prompt import write_prompt
+
+GAME = Fences()
+MOVES = ("b2f", "c1p", "d2f")
+pytestmark = pytest.mark.usefixtures("in_python")
+
+
+def line():
+    positions = [GAME.start()]
+    for name in MOVES:
+        positions.append(positions[-1].step(GAME.parse_action(name)))
+    return positions
+
+
+def test_walls_and_numbers_are_drawn_on_empty_squares():
+    """Fences on b2 and d2, a post on c1, and how many there are, in a1."""
+    check_rules(GAME)
+    svg = fromstring(render.to_svg(GAME, line()[-1]))
+    uses = svg.iter("{http://www.w3.org/2000/svg}use")
+    at = {(u.get("class"), float(u.get("x")) - 0.5, float(u.get("y")) - 0.5) for u in uses}
+    assert {("ann_fences", 1, 1), ("ann_fences", 3, 1), ("posts", 2, 2), ("label", 0, 2)} <= at
+    assert "3" in [text.text for text in svg.iter("{http://www.w3.org/2000/svg}text")]
+    text = render.to_ansi(GAME, line()[-1], colour=False, counts=True).splitlines()
+    assert text[2].split() == ["2", ".", ".", "f", ".", ".", "f", "2"]
+    assert text[3].split() == ["1", "A", "3", ".", ".", "p", ".", "1"]
+    assert text[-1] == "bob to move: ann 2, bob 0"  # points, not squares
+    page = write_page([make_record(GAME, [GAME.parse_action(name) for name in MOVES])])
+    assert '[[[5,7],[],[2]],{"0":"3"}]' in page
+
+
+def test_prompts_explain_every_kind_of_move():
+    """As the game writes them; a part without a legal move has an example too."""
+    said = write_prompt([GAME.start()])
+    assert "a fence along its upper edge as a square and f, like b1f; or for a fence along" in said
+    assert "as a square and p, like b1p. Think" in said
+    assert "a hyphen and the square that it goes to, as in b1-b3" in write_prompt(
+        [make("lines_of_action").start()]
+    )
+
+
+@needs_browser
+def test_a_click_asks_which_of_the_moves_of_a_square(browser, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", f"{HERE.parent}:{HERE}")
+    with served("--game", "fences:Fences") as server, closing(Tab(browser, server)) as tab:
+        tab.open(f"{server.url}&game=fences:Fences&view=play")
+        tab.square("b2").click()
+        assert tab.find("dialog.ask button").all_inner_texts() == ["b2f", "b2p", "Cancel"]
+        tab.button("Cancel").click()
+        assert tab.plies == 0
+        tab.square("b2").click()
+        tab.button("b2f").click()
+        tab.until_ply(1)
+        assert tab.label("b2") == "b2, ann fence, last move"
+        assert tab.label("a1") == "a1, ann 1"
+        assert tab.find(".square .count").inner_text() == "1"
+        assert re.match("ann 1 .* bob 0", tab.find(".counts").inner_text())
