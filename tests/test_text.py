@@ -88,7 +88,12 @@ e6 | <move>e6</move>
 e6 | <answer>\nMove: e6\n</answer>
 e6 | <answer><move>e6</move></answer>
 e6 | <answer>{"move": "e6"}</answer>
-e6 | <answer>e6
+e6 | Final answer: **e6** ✅ (not f5)
+e6 | Final answer: not f5 but e6
+e6 | Move: f5\n\nNo: f5 fails.\n\nMove: e6
+e6 | $\boxed{\text{e6}}$.
+? | <answer>e6
+? | {"choice": "e6"}
 e6 | The <answer> tag has it: <answer>e6</answer>
 e6 | [ANSWER]e6[/ANSWER]
 e6 | &lt;move&gt;e6&lt;/move&gt;

@@ -21,18 +21,20 @@ _NOTHING = ("null", "none", "no move", "no legal move")
 
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
 _ARROWS = re.compile("[\u2190-\u21ff\u2794-\u27bf\u27f0-\u27ff]")
-_INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
+_INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad\ufe0f]")
+_EMOJI = re.compile("[\u2600-\u27bf\u2b50-\u2bff\U0001f000-\U0001faff]+")
 _LATEX_TEXT = re.compile(r"\\(?:text|math)(?:[a-z]{2,6})?\s*\{([^{}]*)\}")
-_LATEX_ARROW = re.compile(r"\\(?:to|rightarrow|longrightarrow)\b", re.IGNORECASE)
+_LATEX_ARROW = re.compile(r"\\(?:to|(?:long)?rightarrow)(?![a-z])", re.IGNORECASE)
 _SIMPLE = str.maketrans({"\u2019": "'", "\u2018": "'", "“": '"', "”": '"', "$": None,
-                         "\r": "\n", "\u00d7": "x"})  # fmt: skip
+                         "\r": "\n", "\u00d7": "x", "\u3002": "."})  # fmt: skip
 
 
 def plain(text: str) -> str:
     """Return the text in small letters and simple characters, so that what looks alike is equal."""
     text = unicodedata.normalize("NFKC", html.unescape(text))
     text = _ARROWS.sub("->", _DASHES.sub("-", _INVISIBLE.sub("", text))).translate(_SIMPLE)
-    return _LATEX_ARROW.sub("->", _LATEX_TEXT.sub(r"\1", text)).lower()
+    text = _LATEX_TEXT.sub(r"\1", _LATEX_ARROW.sub("->", text))
+    return _EMOJI.sub("!", text).lower()
 
 
 # ---- spellings -----------------------------------------------------------------------------------
@@ -67,6 +69,14 @@ _ANOTHER = re.compile(
     rf"[\s,;:.!/&|-]*(?:(?:or|and|then|also|else)\b[\s,]*)*{_SQUARE}\b"
     r"|\W*(?:or|and|alternatively|maybe|perhaps|possibly)\b|\W*not\b"
 )
+# After the move, what names another one that was not chosen.
+_OTHER = rf"{_SQUARE}(?:{_BETWEEN}{_SQUARE})*"
+_PASSED_OVER = re.compile(
+    rf"[\s(,;!-]*(?:not|rather than|instead of|over) {_OTHER}\b\)?"
+    rf"|[\s(,;!-]*{_OTHER} (?:(?:was|is|would be|would have been) (?:my|a|the) (?:close )?"
+    r"(?:second|alternative)|gives (?:the|my) opponent)\b\)?"
+)
+_NOT_BUT = re.compile(rf"\W*not {_OTHER},? but (?:rather )?")
 RETRACTS = re.compile(
     r"(?:^|[.!?:;,\n(-])\W*(?:but |and |oh,? )*(?:wait|hold on|actually|sorry|oops|hmm+|correction|"
     r"scratch that|no\b(?! \w))"
@@ -115,11 +125,11 @@ class MoveReader:
         """
         if move := self.alone(text):
             return move
-        text = _spelled(text)
+        text = _NOT_BUT.sub("", _spelled(text), count=1)
         start = _LEAD.match(text)
         for pattern in self._patterns:
             found = pattern.match(text, start.end() if start else 0)
-            rest = text[found.end() :] if found else ""
+            rest = _PASSED_OVER.sub(".", text[found.end() :], count=1) if found else ""
             if found and _EXPLAINS.match(rest):
                 is_clear = not _ANOTHER.match(rest) and not RETRACTS.search(rest)
                 return found.groups() if is_clear else None
@@ -128,6 +138,7 @@ class MoveReader:
 
 def _spelled(text: str) -> str:
     """Return an answer without quotes, brackets and Markdown, with its squares written shortly."""
+    text = _DECORATION.sub("", text)
     for pattern, square in _IN_WORDS:
         text = pattern.sub(square, text)
-    return _DECORATION.sub("", text).strip()
+    return text.strip()

@@ -108,7 +108,8 @@ def _chosen(reply: str, moves: MoveReader) -> Move:
         raise _UnreadableError("the reply takes its answer back")
     others = [moves.alone(after.rstrip().rpartition("\n")[2])]
     others += map(moves.answer, _CHOOSES.findall(after))
-    if found[1:] and (last.is_listed or text[found[-2].end : last.start].strip() == ","):
+    between = text[found[-2].end : last.start].strip() if found[1:] else "-"
+    if between == "," or (last.is_listed and not between):
         others += map(moves.answer, found[-2].answers)
     if any(other not in (None, move) for other in others):
         raise _UnreadableError("the reply gives several answers")

@@ -72,16 +72,19 @@ class Slot(NamedTuple):
 
 
 _NAMES = ("move", "final move", "best move", "chosen move", "my move", "your move", "next move",
-          "selected move", "final answer", "answer", "action", "final action", "choice", "final",
+          "selected move", "final answer", "answer", "action", "final action", "final",
           "play", "square")  # fmt: skip
 _KEYS = frozenset(name.replace(" ", "") for name in _NAMES)
 _KEY = "|".join(name.replace(" ", "[ _-]?") for name in sorted(_NAMES, key=len, reverse=True))
 _PAIR = re.compile(rf"[\"']?\b({_KEY})[\"']?\s*[:=]\s*(\[[^\[\]]*\]|\"[^\"]*\"|'[^']*'|[^,{{}}]*)")
 _OBJECT = re.compile(r"\{[^{}]{0,500}\}")
 # The beginning of a slot at the end of a text.
-OPEN = re.compile(rf"(?:\{{\s*[\"']?(?:{_KEY})[\"']?\s*(?::[^{{}}]*)?|\bf?boxed\s*\{{[^{{}}]*)$")
+OPEN = re.compile(
+    rf"(?:\{{\s*[\"']?(?:{_KEY})[\"']?\s*(?::[^{{}}]*)?|\bf?boxed\s*\{{[^{{}}]*"
+    rf"|<(?:{_KEY})>[^<>{{}}]*)$"
+)
 _TAG = re.compile(
-    rf"<({_KEY})(?: [^<>]{{0,60}})?>((?:(?!<\1\b(?!\s*/>)).){{0,2000}}?)(?:</\s*\1\s*>|<\1\s*/>|$)"
+    rf"<({_KEY})(?: [^<>]{{0,60}})?>((?:(?!<\1\b(?!\s*/>)).){{0,2000}}?)(?:</\s*\1\s*>|<\1\s*/>)"
     rf"|\[({_KEY})\]([^\[\]]{{0,500}})\[/\3\]",
     re.DOTALL,
 )
@@ -95,7 +98,7 @@ _BELOW = r"(?=\s*(?P<answer>[^\n]+))"
 _LABELS = (
     re.compile(
         rf"(?:^|(?<=[.!?:;] )(?=(?:my |the )?final ))[ \t]*(?:#{{1,6}}[ \t]+|[-•*][ \t]+"
-        rf"(?={_MARK}(?:my |the )?final ))?{_MARK}{_NOUN}(?::|=+>?|->){_MARK}{_BELOW}",
+        rf"(?={_MARK}(?:(?:my |the )?final |answer)))?{_MARK}{_NOUN}(?::|=+>?|->){_MARK}{_BELOW}",
         re.MULTILINE,
     ),
     # Headings without a colon.
