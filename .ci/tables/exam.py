@@ -31,6 +31,7 @@ _EMPTIES = (8, 10, 12, 14)
 _ENDGAMES = 30  # of each number of empty squares and player
 _WINS = (1, 3, 5)  # plies
 _EACH = 80  # wins of each length, and defences
+_NODES = 300_000  # of a search for a win, which else is no question
 _PAIRS = 400  # of games of each player
 _NOISE = 0.1  # the share of random plies, so that games differ
 _MOST = 0.25  # of the moves may be right
@@ -126,7 +127,7 @@ def _win(positions: list[Position], plies: int) -> ExamPosition | None:
     if len(positions) <= plies:
         return None
     position = positions[-plies]
-    found = search_position(position, Limits(depth=plies))
+    found = search_position(position, Limits(depth=plies, nodes=_NODES))
     if found.outcome != "win" or found.plies != plies:
         return None
     right = [m.action for m in found.moves if m.outcome == "win" and m.plies == plies]

@@ -14,11 +14,12 @@ from boardenvs.agents.analyse import default_analyst, exact_analyst
 from boardenvs.board.bitboard import EIGHT, Board, drawn, neighbours, squares_of
 from boardenvs.game import fen
 from boardenvs.game.contract import Game
+from boardenvs.game.look import Drawing
 from boardenvs.game.notation import Dropping, Moving
 from boardenvs.game.position import Position
 from boardenvs.play.session import record_of, session_of
 from boardenvs.records.record import Record, parse_names, until_illegal
-from boardenvs.render.geometry import LINED, Cells, board_look
+from boardenvs.render.geometry import LINED, MARGIN, Cells, board_look, ground_of, moved
 from boardenvs.render.svg import write_drawing
 from boardenvs.render.view import view
 from boardenvs.web.messages import Line, SaveRequest
@@ -35,7 +36,8 @@ def describe_game(game: Game) -> dict[str, Any]:
         "sides": game.sides,
         "shape": game.board,  # ranks and files
         "look": _describe_look(game),
-        "moves_pieces": isinstance(game.notation, Moving),
+        "moves_pieces": _moves_pieces(game),
+        "turns": game.fills_by_capture,  # whether pieces that are lost turn over
         "drops": isinstance(game.notation, Dropping),  # a click anywhere in a file drops there
         "points": game.margin_counts,  # whether points are counted at the end
         "limit": getattr(game, "max_steps", None) or game.max_plies,
@@ -43,6 +45,12 @@ def describe_game(game: Game) -> dict[str, Any]:
         "solver": exact_analyst(game),
         "start": game.start().fen(),
     }
+
+
+def _moves_pieces(game: Game) -> bool:
+    """Return whether actions move a piece from one square to another."""
+    ends = (game.action_squares(action) for action in (0, max(0, game.noop - 1)))
+    return isinstance(game.notation, Moving) or any(len(squares) > 1 for squares in ends)
 
 
 def _describe_look(game: Game) -> dict[str, Any]:
@@ -60,7 +68,20 @@ def _describe_look(game: Game) -> dict[str, Any]:
         "shades": [piece.colour for piece in pieces],
         "pieces": [_data_url(write_drawing(piece.drawing)) for piece in pieces],
         "badges": [[name, _data_url(write_drawing(drawing))] for name, drawing in look.badges],
+        "figures": [
+            [figure.word, [_data_url(write_drawing(drawing)) for drawing in figure.pieces]]
+            for figure in look.figures
+        ],
+        "ground": _ground(game) if look.surface or look.borders else None,
     }
+
+
+def _ground(game: Game) -> str:
+    """Return the picture of the empty board, half a square larger on all sides."""
+    shapes = ground_of(view(game, game.start()))
+    width, height = (length + 2 * MARGIN for length in Cells(game.board, game.look.hexagons).size)
+    moved_shapes = tuple(moved(shape, MARGIN) for shape in shapes)
+    return _data_url(write_drawing(Drawing(width, height, moved_shapes)))
 
 
 def read_line(game: Game, line: Line) -> Record:
@@ -97,10 +118,12 @@ def describe_position(
                 game.action_name(a, position),
                 game.action_squares(a, position),
                 list(squares_of(_lost_by(position, a))),
+                game.other_name(a, position),
             ]
             for a in legal
         ],
         "badges": [list(squares_of(squares)) for squares in seen.badges],
+        "figures": [list(squares_of(squares)) for squares in seen.figures],
         "counts": position.counts(),
         "labels": seen.labels,  # what is written in squares
         "groups": [count_groups(p, game.board) for p in seen.pieces] if game.look.groups else None,

@@ -5,6 +5,7 @@ import { T } from "./texts.js";
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const SLIDE = { duration: 220, easing: "ease-in-out" };
+const FALL = { duration: 350, easing: "ease-in" };
 const TURN = { duration: 320, easing: "ease-in-out" };
 
 export class Board {
@@ -85,6 +86,8 @@ export class Board {
       element.style.setProperty("--columns", width);
     }
     this.element.classList.toggle("hexagons", Boolean(outline));
+    this.element.classList.toggle("grounded", Boolean(this.look.ground));
+    this.element.style.setProperty("--ground", this.look.ground ? `url(${this.look.ground})` : "none");
     this.element.style.setProperty("--outline", outline?.map((ends) => ends.map((end) => `${100 * end}%`).join(" ")).join(",") ?? "");
   }
 
@@ -160,9 +163,10 @@ export class Board {
     const made = this.squares[square], what = this.position?.board[square] ?? ".";
     const key = what === "0" || what === "1" ? Number(what) : null;
     const badges = this.look.badges.filter((_, i) => this.position?.badges?.[i]?.includes(square));
-    const label = this.position?.labels?.[square] ?? "", drawn = `${what} ${badges.map(([name]) => name)} ${label}`;
+    const figure = key !== null && this.look.figures.find((_, i) => this.position?.figures?.[i]?.includes(square));
+    const label = this.position?.labels?.[square] ?? "", drawn = `${what} ${figure && figure[0]} ${badges.map(([name]) => name)} ${label}`;
     if (made.drawn !== drawn || made.look !== this.look) {
-      const pictures = [...(key === null ? [] : [this.look.pieces[key]]), ...badges.map(([, url]) => url)];
+      const pictures = [...(key === null ? [] : [figure ? figure[1][key] : this.look.pieces[key]]), ...badges.map(([, url]) => url)];
       made.replaceChildren(...pictures.map((src) => el("img", { src, alt: "", draggable: false })), label && el("span", { class: "count" }, label));
       made.drawn = drawn;
       made.look = this.look;
@@ -178,9 +182,9 @@ export class Board {
       if (free) made.append(el("span", { class: `value ${value.best ? "best" : ""}` }, value.text));
     }
     const piece = key === null ? (what === "#" ? T.hole : T.empty) : this.info.sides[key];
-    const things = [...badges.map(([badge]) => badge.replace(/s$/, "").replaceAll("_", " ")), label];
+    const things = [...[...badges, ...(figure ? [figure] : [])].map(([badge]) => badge.replace(/s$/, "").replaceAll("_", " ")), label];
     const notes = [
-      move && (this.info.moves_pieces ? T.target : T.legal), move && move[2].length && (this.info.moves_pieces ? T.takes : T.turns)(move[2].length),
+      move && (this.info.moves_pieces ? T.target : T.legal), move && move[2].length && (this.info.turns ? T.turns : T.takes)(move[2].length),
       isFrom && this.from !== square && T.movable, this.from === square && T.selected, aimed && !move && T.dropsTo(this.name(aimed[1][0])), marked && T.lastMove, hinted && T.hinted, value && value.text,
     ];
     made.setAttribute("aria-label", T.square(this.name(square), [key === null && (things.some(Boolean) || (move && free && !this.info.moves_pieces)) ? "" : piece, ...things].filter(Boolean).join(" "), notes));
@@ -209,6 +213,9 @@ export class Board {
       if (came.length === 1 && left.length === 1) {
         const [[x, y], [u, v]] = [this.#centre(left[0]), this.#centre(came[0])];
         for (const image of this.squares[came[0]].querySelectorAll("img")) image.animate([{ transform: `translate(${100 * (x - u)}%, ${100 * (y - v)}%)`, zIndex: 3 }, { transform: "none", zIndex: 3 }], SLIDE);
+      } else if (this.info.drops && came.length === 1) {
+        const [, v] = this.#centre(came[0]);
+        for (const image of this.squares[came[0]].querySelectorAll("img")) image.animate([{ transform: `translateY(${-100 * (v + 0.5)}%)`, zIndex: 3 }, { transform: "none", zIndex: 3 }], FALL);
       } else {
         for (const s of came.filter((square) => before[square] === (side === "0" ? "1" : "0"))) {
           const image = this.squares[s].querySelector("img"), old = el("img", { src: this.look.pieces[1 - Number(side)], alt: "", class: "old" });

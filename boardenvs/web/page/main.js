@@ -230,10 +230,11 @@ class App {
   }
 
   #typedMove() {
-    const { table } = this, text = this.typed.value.trim().toLowerCase();
+    const { table } = this, given = this.typed.value.trim(), text = given.toLowerCase();
     if (!text) return;
+    const plain = (written) => written.replace(/[+#=!?]/g, "").replaceAll("0", "O");
     const name = text.replace(/\s*[x–→ ]\s*/g, "-"), position = table.position;
-    const move = position.legal.find(([m]) => m === name || m.replace("-", "") === name);
+    const move = position.legal.find(([m]) => m === name || m.replace("-", "") === name) ?? position.legal.find(([, , , other]) => other && plain(other) === plain(given));
     if (!table.open) table.problem = table.over ? table.caption() : T.notYourTurn(table.side(position.to_move));
     else if (!move) table.problem = T.noSuchMove(text, position.legal.map(([m]) => m).join(" "));
     else {
@@ -354,7 +355,7 @@ class App {
   #change() {
     const { node } = this.table, move = node.parent?.position?.legal.find(([name]) => name === node.move);
     if (!move?.[2].length) return "";
-    return this.table.info.moves_pieces ? T.captured(move[2].length) : T.flipped(move[2].length);
+    return this.table.info.turns ? T.flipped(move[2].length) : T.captured(move[2].length);
   }
 
   #bar() {

@@ -105,7 +105,7 @@ export function moveList(table, markOf) {
   const one = (node) => {
     const mark = markOf(node), current = node === table.node ? { "aria-current": "true" } : {};
     const sign = mark && mark !== "good" ? el("span", { class: `sign ${mark}`, title: T.marks[mark] }, T.signs[mark]) : "";
-    const made = button(node.move, () => table.goTo(node), current);
+    const made = button(table.nameOf(node), () => table.goTo(node), current);
     made.append(sign);
     return el("li", { class: "ply" }, el("span", { class: "number" }, `${node.ply}.`), made);
   };

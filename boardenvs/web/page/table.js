@@ -53,6 +53,12 @@ export class Table extends EventTarget {
     return this.#infos.get(text);
   }
 
+  // A move as it is shown, with its other usual name if it has one: "Nf3 (g1f3)".
+  nameOf({ move, parent }) {
+    const other = parent?.position?.legal.find(([name]) => name === move)?.[3];
+    return other ? `${other} (${move})` : move;
+  }
+
   async newGame(text, start = null, seats = this.seats) {
     const opening = ++this.#openings;
     const info = await this.gameInfo(text);
@@ -132,7 +138,7 @@ export class Table extends EventTarget {
   #news(node) {
     const position = node.position;
     if (!node.parent) return this.caption(node);
-    return `${T.played(this.side(node.parent.position.to_move), node.move)}. ${this.caption(node)}`;
+    return `${T.played(this.side(node.parent.position.to_move), this.nameOf(node))}. ${this.caption(node)}`;
   }
 
   // A move of the user.

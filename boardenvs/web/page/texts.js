@@ -34,7 +34,7 @@ export const T = {
   lastMove: "last move",
   hinted: "hint",
   turns: (number) => `turns ${number}`,
-  takes: (number) => `takes ${number}`,
+  takes: (number) => `captures ${number}`,
 
   game: "Game",
   rulesLabel: "Rules",
@@ -109,7 +109,7 @@ export const T = {
   plyOf: (ply, limit) => `ply ${ply} of at most ${limit}`,
   groups: (number) => count(number, "group"),
   flipped: (number) => `, ${count(number, "piece")} turned`,
-  captured: (number) => `, ${count(number, "piece")} taken`,
+  captured: (number) => `, ${count(number, "piece")} captured`,
   confirmResign: "Resign this game?",
   sound: "Sound",
   keep: "Save as a file",
