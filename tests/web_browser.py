@@ -14,7 +14,7 @@ needs_browser = pytest.mark.skipif(
     CHROMIUM is None or importlib.util.find_spec("playwright") is None,
     reason="there is no chromium, or no playwright, to open the page with",
 )
-OVER = re.compile("won|draw|stopped after|resigned", re.IGNORECASE)
+OVER = re.compile("won|wins|draw|stopped after|resigned", re.IGNORECASE)
 TURN = re.compile("your turn|must pass")
 
 
