@@ -26,6 +26,7 @@ from boardenvs.envs.core import ResetNeededError
 from boardenvs.envs.factory import env, parallel_env, raw_env, register, register_game, vec_env
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError, PositionError
+from boardenvs.game.plain import PlainGame
 from boardenvs.game.position import Position
 from boardenvs.game.state import State
 from boardenvs.utils.version import __version__ as __version__
@@ -70,6 +71,7 @@ __all__ = [
     "Game",
     "IllegalActionError",
     "MatchResult",
+    "PlainGame",
     "Position",
     "PositionError",
     "ResetNeededError",

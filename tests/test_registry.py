@@ -56,7 +56,10 @@ def test_parameters_may_stand_in_the_text_or_beside_it() -> None:
             "three_in_a_row:ThreeInRow",
             r"^unknown name in three_in_a_row 'ThreeInRow'. Did you mean",
         ),
-        ("collections:OrderedDict", "it must be a Game, its class, or a function that makes one"),
+        (
+            "collections:OrderedDict",
+            "it must be a Game, its class, a class of positions in plain Python, or",
+        ),
         (f"{PLACE}:size=3", "unknown parameter of three_in_a_row:ThreeInARow 'size'"),
     ],
 )

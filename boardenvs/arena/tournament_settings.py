@@ -179,7 +179,7 @@ def make_plan(settings: TournamentSettings) -> Plan:
     made = {text: games.parse(text) for text in settings.opening_plies}
     for text, game in made.items():
         _check_sendable(f"game {text!r}", game)
-        if type(game).__module__ == "__main__":
+        if game.source.__module__ == "__main__":
             raise ValueError(
                 f"game {text!r} cannot be sent to another process: its class is in the script that "
                 "was started; define it in a module of its own, and import it"

@@ -301,8 +301,8 @@ class Batch:
         """
         return deepcopy(
             {
-                "state": self.state.arrays,
-                "stocks": [group.starts.stock.arrays for group in self._groups],
+                "state": self.game.packed(self.state),
+                "stocks": [self.game.packed(group.starts.stock) for group in self._groups],
                 "waiting": self.waiting,
                 "discounts": self.discounts,
                 **{name: self._of_groups(name) for name in _BY_GROUP},
@@ -314,10 +314,10 @@ class Batch:
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Go on from a `snapshot` of a batch made alike."""
         snapshot = deepcopy(snapshot)  # games that go on write into their arrays
-        self.state, self.waiting = State.of_arrays(snapshot["state"]), snapshot["waiting"]
+        self.state, self.waiting = self.game.unpacked(snapshot["state"]), snapshot["waiting"]
         self.discounts = snapshot.get("discounts", self.discounts)  # none in older checkpoints
         for group, stock in zip(self._groups, snapshot["stocks"], strict=True):
-            group.starts.stock = State.of_arrays(stock)
+            group.starts.stock = self.game.unpacked(stock)
             for name in _BY_GROUP:
                 setattr(group, name, snapshot[name][group.rows])
         for rng, state in zip(self._rngs(), snapshot["rngs"], strict=True):

@@ -161,7 +161,7 @@ class BoardEnv:
         if given is None:
             return self.game.start()
         if isinstance(given, Position):
-            position = self.game.position(given.by_role(), given.to_move, given.ply)
+            position = self.game.fresh(given)
         elif isinstance(given, str):
             position = fen.parse_position(self.game, given)
         else:

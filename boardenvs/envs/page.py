@@ -27,7 +27,7 @@ def page_of(game: Game) -> str:
     print(page_of(boardenvs.games.make("wolf_and_sheep:rules=described")))
     ```
     """
-    summary, _, rules = inspect.cleandoc(type(game).__doc__ or "").partition("\n\n")
+    summary, _, rules = inspect.cleandoc(game.source.__doc__ or "").partition("\n\n")
     head = [f"# {game.title}", game.about.summary or summary, _table(game), _usage(game)]
     head += [game.about.rules or rules]
     sections = {

@@ -7,7 +7,17 @@ boardenvs/games/README.md shows how to add a game.
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
 from boardenvs.game.look import BLACK, CROWN, RED, WHITE, Figure, Look, PieceLook, disc, piece
-from boardenvs.game.notation import Dropping, Moving, Notation, Pairs, Parts, Passing, Placing
+from boardenvs.game.notation import (
+    Dropping,
+    Moving,
+    Named,
+    Notation,
+    Pairs,
+    Parts,
+    Passing,
+    Placing,
+)
+from boardenvs.game.plain import PlainGame
 from boardenvs.game.position import Position
 from boardenvs.game.rules import MAX_VALUE, About, Feature
 from boardenvs.game.state import State
@@ -25,12 +35,14 @@ __all__ = [
     "Game",
     "Look",
     "Moving",
+    "Named",
     "Notation",
     "Pairs",
     "Parts",
     "Passing",
     "PieceLook",
     "Placing",
+    "PlainGame",
     "Position",
     "PositionError",
     "State",

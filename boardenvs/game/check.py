@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import pickle
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from boardenvs.board.bitboard import square_name, squares_of
+from boardenvs.board.bitboard import drawn, square_name, squares_of
 from boardenvs.board.symmetry import Symmetry
 from boardenvs.game import fen
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
 from boardenvs.game.kernels import by_name
+from boardenvs.game.plain import PlainGame, is_plain
 from boardenvs.game.position import Position, stack
-from boardenvs.game.rules import MAX_VALUE, turned
-from boardenvs.kernel import ALL, get_backend, set_backend
+from boardenvs.game.rules import LIMITS, MAX_VALUE, turned
+from boardenvs.kernel import ALL, Program, get_backend, set_backend
 from boardenvs.kernel.layout import pack_bits
 
+_CHANGES = 4  # of each word of a position, at least, if there are as many
+_TRACES = 4  # of each rule, to see whether it is the same each time
 _MANY_PLIES = 200  # in which one of the random games should end
 
 
@@ -27,7 +32,13 @@ class RulesError(ValueError):
     """Rules that contradict themselves, or what a game must satisfy."""
 
 
-def check_rules(game: Game, seed: int = 0, num_games: int = 20, max_plies: int = 200) -> None:
+def check_rules(
+    game: Game | type[Any],
+    seed: int = 0,
+    num_games: int = 20,
+    max_plies: int = 200,
+    against: Game | type[Any] | None = None,
+) -> None:
     """Play random games and check what every game must satisfy.
 
     `over` is a flag and ends some game; `play` returns the side that has moved first; pieces do not
@@ -37,11 +48,20 @@ def check_rules(game: Game, seed: int = 0, num_games: int = 20, max_plies: int =
     `fills_by_capture` and `stable` are true; one board, a batch and every backend agree. Games are
     played up to `max_plies`; the same seed plays the same games.
 
+    against: the same game, written otherwise, such as in plain Python: both play the same moves,
+    which must have the same names, and the first ply after which they differ is shown.
+
     RulesError, with the position and what is wrong, if a check fails. Only consistency is checked:
     use perft to see whether these are the rules of the game you mean.
     """
-    _check_class(game)
-    _check_sides(game, np.random.default_rng(seed), max_plies)
+    game = _game_of(game)
+    if game.in_words:
+        _check_class(game)
+        _check_sides(game, np.random.default_rng(seed), max_plies)
+    if against is not None:
+        rng = np.random.default_rng(seed)
+        for _ in range(num_games):
+            _check_against(game, _game_of(against), rng, max_plies)
     rng = np.random.default_rng(seed)
     ended = False
     for _ in range(num_games):
@@ -53,8 +73,9 @@ def check_rules(game: Game, seed: int = 0, num_games: int = 20, max_plies: int =
         _check_position(game, positions[-1])
         ended |= positions[-1].is_over()
         with _at(game, positions[0]):
-            _check_filling(game, positions, actions)
-            _check_stable(game, positions)
+            if game.in_words:
+                _check_filling(game, positions, actions)
+                _check_stable(game, positions)
             _check_batches(game, positions, actions)
     if not ended and max_plies >= _MANY_PLIES:
         raise RulesError(
@@ -85,6 +106,11 @@ def is_symmetric(game: Game, symmetry: Symmetry, position: Position) -> bool:
     )
 
 
+def _game_of(given: Any) -> Game:
+    """The game, made of its class if that is in plain Python."""
+    return PlainGame(given) if is_plain(given) else given
+
+
 # ---- the class -----------------------------------------------------------------------------------
 
 
@@ -100,6 +126,29 @@ def _check_class(game: Game) -> None:
             f"{game.id}: moves returns {parts} sets of actions: its notation has "
             f"{len(game.action_sizes)}"
         )
+    asked = (game.over, game.points, game.planes, game.evaluate)
+    if game.history and not any("repeats" in signature(rule).parameters for rule in asked):
+        raise RulesError(
+            f"{game.id}: history is {game.history}, but no rule takes `repeats`: let `over` or "
+            "`points` use it, or leave history out"
+        )
+    kernels = game.kernels
+    for kernel in (kernels.step_words, kernels.points, kernels.planes, kernels.evaluate):
+        if len({_listing(kernel.program()) for _ in range(_TRACES)}) > 1:
+            raise RulesError(
+                f"{game.id}: {kernel.name} is another function each time that its rules are run: "
+                f"{LIMITS}"
+            )
+
+
+def _listing(program: Program) -> str:
+    """All that a program computes: equal for equal functions traced alike."""
+    nodes = [
+        (node.op, node.args, _listing(x) if isinstance(x, Program) else getattr(x, "values", x))
+        for node in program.nodes
+        for x in [node.extra]
+    ]
+    return repr((nodes, program.outputs))
 
 
 def _check_sides(game: Game, rng: np.random.Generator, max_plies: int) -> None:
@@ -108,8 +157,9 @@ def _check_sides(game: Game, rng: np.random.Generator, max_plies: int) -> None:
     before = game.start()
     while not before.is_over() and before.ply < max_plies:
         after = before.step(rng.choice(before.legal_actions()))
-        kept += (before.own & after.opp).bit_count() + (before.opp & after.own).bit_count()
-        swapped += (before.own & after.own).bit_count() + (before.opp & after.opp).bit_count()
+        for role in (0, 1):
+            kept += (before.pieces(role) & after.pieces(role)).bit_count()
+            swapped += (before.pieces(role) & after.pieces(1 - role)).bit_count()
         before = after
     if swapped > kept:
         raise RulesError(
@@ -123,16 +173,21 @@ def _check_sides(game: Game, rng: np.random.Generator, max_plies: int) -> None:
 
 def _check_position(game: Game, position: Position) -> None:
     with _at(game, position):
-        for check in (
-            _check_over,
-            _check_squares,
-            _check_successors,
-            _check_texts,
-            _check_observation,
-            _check_captures,
-            _check_symmetries,
-            _check_numbers,
-        ):
+        checks: tuple[Callable[[Game, Position], None], ...] = (_check_object, _check_texts)
+        if game.in_words:
+            checks = (
+                _check_moves,
+                _check_over,
+                _check_squares,
+                _check_successors,
+                _check_texts,
+                _check_observation,
+                _check_planes,
+                _check_captures,
+                _check_symmetries,
+                _check_numbers,
+            )
+        for check in checks:
             check(game, position)
 
 
@@ -144,6 +199,38 @@ def _at(game: Game, position: Position) -> Iterator[None]:
     except RulesError as error:
         text = position.fen()
         raise RulesError(f"{game.id}, {text!r}: {error}") from None
+
+
+def _check_object(game: Game, position: Position) -> None:
+    """A position in plain Python stays the same when it is played on, does the same each time, and
+    can be sent to another process.
+    """
+    before = _shown(position)
+    for action in position.legal_actions():
+        once, twice = position.step(action), position.step(action)
+        name = game.action_name(action, position)
+        if _shown(position) != before:
+            raise RulesError(f"step returns a position after {name}, and changes its own")
+        if _shown(once) != _shown(twice):
+            raise RulesError(f"{name}, played twice, leads to different positions: {LIMITS}")
+    _compare("the position, pickled,", _shown(pickle.loads(pickle.dumps(position))), before)
+
+
+def _shown(position: Position) -> tuple[Any, ...]:
+    """Everything that a position shows."""
+    return position.planes(), position.to_move, *_played(position.game, position)
+
+
+def _check_moves(game: Game, position: Position) -> None:
+    """No part has a bit beyond its actions, which would be left out."""
+    found = game.kernels.moves(*position.words, position.to_move)
+    for part, (bits, size) in enumerate(zip(found, game.action_sizes, strict=True)):
+        beyond = bits % (1 << -(-size // 64) * 64) >> size
+        if beyond:
+            raise RulesError(
+                f"part {part} of moves has the bit {size + next(squares_of(beyond))}, outside of "
+                f"its {size} actions: after a complement, & with the squares of the board"
+            )
 
 
 def _check_over(game: Game, position: Position) -> None:
@@ -206,6 +293,33 @@ def _check_observation(game: Game, position: Position) -> None:
             )
 
 
+def _check_planes(game: Game, position: Position) -> None:
+    """Positions that differ in one word alone must differ in observation, or be played alike."""
+    by_role, role = position.by_role(), position.to_move
+    pieces, sets = by_role[0] | by_role[1], len(game.squares)
+    for place, name in enumerate((*game.squares, *game.numbers)):
+        word = by_role[place]
+        if place >= sets:
+            others = {0, (word + 1) % game.numbers[name], game.numbers[name] - 1}
+        elif place < 2:
+            others = {word ^ 1 << square for square in squares_of(word)}
+        else:
+            others = {word ^ 1 << square for square in squares_of(pieces | word)}
+        others = others - {word}
+        for other in sorted(others)[:: len(others) // _CHANGES + 1]:
+            words = (*by_role[:place], other, *by_role[place + 1 :])
+            try:
+                changed = game.position(words, role, position.ply)
+            except PositionError:
+                continue
+            same = changed.planes() == _without_history(position).planes()
+            if same and _played(game, changed) != _played(game, _without_history(position)):
+                raise RulesError(
+                    f"planes do not tell {name}, on which actions, the end or the result depend: "
+                    f"{changed.fen()!r} looks the same, and is played otherwise"
+                )
+
+
 def _without_history(position: Position) -> Position:
     """The same position without a history."""
     game = position.game
@@ -253,6 +367,8 @@ def _value(game: Game, position: Position) -> int:
 
 def _features(game: Game, position: Position) -> list[int]:
     """The features by name; empty if the game has none."""
+    if not game.feature_sizes:
+        return []
     numbers = game.kernels.features.one(*position.words, position.to_move, position.ply)
     return list(numbers[: len(game.feature_sizes)])
 
@@ -304,12 +420,60 @@ def _check_stable(game: Game, positions: list[Position]) -> None:
                 kept |= found
 
 
+# ---- two programs of one game --------------------------------------------------------------------
+
+
+def _check_against(game: Game, other: Game, rng: np.random.Generator, max_plies: int) -> None:
+    """Both play the same random moves: what can be seen must be the same after each."""
+    here, there, line = game.start(), other.start(), list[str]()
+    while True:
+        found, expected = _seen_by_name(here, there), _seen_by_name(there, here)
+        for what, value in found.items():
+            if value != expected[what]:
+                raise RulesError(
+                    f"{game.id} differs at ply {len(line)}, after {' '.join(line) or 'no move'}: "
+                    f"{what} {value}, in {other.source.__name__} {expected[what]}\n\n"
+                    f"{_drawn(here)}\n\n{other.source.__name__}:\n{_drawn(there)}"
+                )
+        if here.is_over() or len(line) == max_plies:
+            return
+        action = int(rng.choice(here.legal_actions()))
+        line.append(game.action_name(action, here))
+        here, there = here.step(action), there.step(other.parse_action(line[-1]))
+
+
+def _seen_by_name(position: Position, other: Position) -> dict[str, Any]:
+    """What two programs of a game must agree on."""
+    game, over = position.game, position.is_over()
+    legal = [] if over else position.legal_actions()
+    seen: dict[str, Any] = {
+        "it is over:": over,
+        "the legal moves are": " ".join(sorted(game.action_name(a, position) for a in legal)),
+        "the side to move is": None if over else position.to_move,
+        "the result is": position.result() if over else None,
+    }
+    pieces = position.by_role()[:2], other.by_role()[:2]
+    if game.board == other.game.board and all(any(sides) for sides in pieces):
+        seen["the squares of the sides are"] = pieces[0]
+    return seen
+
+
+def _drawn(position: Position) -> str:
+    """A position as text: by its own class, or a letter a square."""
+    game, columns = position.game, position.game.board.columns
+    sides = [(role[0], position.pieces(i)) for i, role in enumerate(game.roles)]
+    signs = drawn(sides, game.board.size)
+    ranks = [" ".join(signs[k : k + columns]) for k in range(0, len(signs), columns)]
+    return "\n".join([game.text_of(position) or "\n".join(reversed(ranks)), position.fen()])
+
+
 def _check_batches(game: Game, positions: list[Position], actions: list[int]) -> None:
     """One board and a batch, and all backends, must agree on every position."""
     expected: dict[str, Any] = {}
     used = get_backend()
     try:
-        for backend in ("numpy", "numba") if find_spec("numba") else ("numpy",):
+        backends = ("numpy", "numba") if find_spec("numba") and game.in_words else ("numpy",)
+        for backend in backends:
             set_backend(backend)
             for what, alone, together in _computed(game, positions, actions):
                 right = expected.setdefault(what, alone)

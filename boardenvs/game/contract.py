@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from boardenvs.board.bitboard import parse_square, square_name, squares_of
+from boardenvs.board.bitboard import drawn, joined, parse_square, square_name, squares_of
 from boardenvs.board.symmetry import Symmetry
 from boardenvs.game.errors import PositionError
 from boardenvs.game.kernels import Kernels
@@ -23,6 +23,7 @@ from boardenvs.game.notation import PASS, Notation
 from boardenvs.game.position import Position
 from boardenvs.game.rules import DRAW, Rules, turned
 from boardenvs.game.state import (
+    Array,
     BoolArray,
     FloatArray,
     Int8Array,
@@ -79,6 +80,8 @@ class Game(Rules):
     notation: ClassVar[Notation]  # what actions there are and how they are written
     gdl_cell: ClassVar[str] = "{x} {y}"  # a square in the rule sheet: {file}, {x}, {y}
 
+    in_words: ClassVar[bool] = True  # the rules are functions of words; see also `PlainGame`
+
     # Draws a position as SVG, for notebooks. `boardenvs` puts it in: a game knows no renderer.
     drawer: ClassVar[Callable[[Position], str] | None] = None
 
@@ -86,6 +89,11 @@ class Game(Rules):
     def action_sizes(self) -> tuple[int, ...]:
         """How many actions there are in each part of what `moves` returns; see `notation`."""
         return self.notation.sizes(self)
+
+    @property
+    def source(self) -> type[Any]:
+        """The class that an author has written."""
+        return type(self)
 
     @property
     def title(self) -> str:
@@ -200,6 +208,27 @@ class Game(Rules):
         *legal_bits, terminated = self.kernels.begin.one(*seen, to_move, ply)
         return Position(seen, tuple(legal_bits), to_move, ply, bool(terminated), self)
 
+    def fen(self, position: Position) -> str:
+        """A position as a line of text; see `boardenvs.game.fen`, which reads it back."""
+        board, sides = self.board, self.sides
+        signs = drawn([(side[0], position.pieces(i)) for i, side in enumerate(sides)], board.size)
+        ranks = [signs[a1 : a1 + board.columns] for a1 in range(0, board.size, board.columns)]
+        text = f"{joined(reversed(ranks))} {sides[position.to_move]} {position.ply}"
+        rest = zip(self.further_words, position.by_role()[2:], strict=True)
+        return text + "".join(f" {name}={self.word_text(name, x)}" for name, x in rest if x)
+
+    def text_of(self, position: Position) -> str | None:
+        """The position as its own class draws it in text; None if it does not."""
+        return None
+
+    def fresh(self, position: Position) -> Position:
+        """A position of a game with the same words as one of this game, without a history."""
+        return self.position(position.by_role(), position.to_move, position.ply)
+
+    def by_role(self, words: Sequence[Any], to_move: int) -> tuple[int, ...]:
+        """The sets and numbers as the first role sees them."""
+        return self.join(turned(self.word_names, words) if to_move else words)
+
     def image(self, symmetry: Symmetry, words: Sequence[Any]) -> tuple[Any, ...]:
         """The words (ints or uint64 arrays) under a symmetry; numbers and history do not change."""
         count, values = len(self.squares), self.join(words)
@@ -217,6 +246,14 @@ class Game(Rules):
         start = self.start()
         for array, value in zip(state.arrays, (*start.words, *start[1:-1]), strict=True):
             array[rows] = value
+
+    def packed(self, state: State) -> tuple[Array, ...]:
+        """A state as arrays of numbers, which can be kept in files."""
+        return state.arrays
+
+    def unpacked(self, arrays: Sequence[Array]) -> State:
+        """The reverse of `packed`."""
+        return State.of_arrays(arrays)
 
     def positions(self, state: State) -> list[Position]:
         """The rows of a batch as single positions; `stack` is the way back."""
@@ -285,7 +322,7 @@ class Game(Rules):
             raise TypeError(f"waiting is {waiting.dtype}: it must be bool")
         elif waiting.shape != actions.shape:
             raise ValueError(f"waiting has shape {waiting.shape}: it must be {actions.shape}")
-        if get_backend() == "numba":
+        if self.in_words and get_backend() == "numba":
             return step_batch_compiled(self, state, actions, waiting)
         return step_batch_by_parts(self, state, actions, waiting, all_legal=all_legal)
 

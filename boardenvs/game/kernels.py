@@ -10,10 +10,10 @@ from itertools import chain
 from typing import Any
 
 from boardenvs.board import bitboard
-from boardenvs.game.rules import Rules, turned
+from boardenvs.game.rules import BEFORE, Rules, turned
 from boardenvs.kernel import ALL, Bits, Kernel, less, nonzero, popcount, spread, when
-from boardenvs.kernel.wide import pack, split
-from boardenvs.utils.checks import unknown
+from boardenvs.kernel.wide import WIDTH, pack, split
+from boardenvs.utils.checks import quote, unknown
 from boardenvs.utils.splitmix import GOLDEN
 
 
@@ -24,7 +24,8 @@ class Kernels:
         self._rules = rules
         self.moves = by_name(rules, rules.moves, "to_move")
         self._play = by_name(rules, rules.play, "to_move", "action")
-        self._again = by_name(rules, rules.again, "to_move")
+        before = [BEFORE + name for name in (*rules.squares, *rules.numbers)]
+        self._again = by_name(rules, rules.again, "to_move", "action", *before)
         self._known = by_name(rules, rules.known, "to_move")
         self.over = self._with_repeats(rules.over, "moves", "to_move", "ply")
         self._points = self._with_repeats(rules.points, "to_move")
@@ -32,7 +33,7 @@ class Kernels:
         self._evaluate = self._with_repeats(rules.evaluate, "to_move", "ply")
         self._kinds = by_name(rules, rules.kinds)
         self.named_features = by_name(rules, rules.features, "to_move", "ply")
-        self._check_tables()
+        self._check_play()
         self.num_planes = len(self._planes(*rules.start_words(), 0, 0))
         self.num_kinds = len(self._kinds(*rules.start_words()))
         size, legal = len(rules.word_names), rules.legal_words
@@ -68,17 +69,24 @@ class Kernels:
         self.turned = Kernel(self._turned, size, "turned")
         self.pieces = Kernel(self._pieces, size, "pieces")
 
-    def _check_tables(self) -> None:
-        """ValueError if a Table of `play` is too short for the last action: machine code does not
-        check the index.
+    def _check_play(self) -> None:
+        """ValueError if `play` returns another number of words than there are, or has a Table that
+        is too short for the last action: machine code does not check the index.
         """
+        rules = self._rules
         try:
-            self._play(*self._rules.start_words(), 0, self._rules.noop)
+            played = self._play(*rules.start_words(), 0, rules.noop)
         except IndexError as error:
             raise ValueError(
-                f"{self._rules.id}: play of action {self._rules.noop}, noop: {error}; one that is "
-                f"indexed by actions needs {self._rules.num_actions}"
+                f"{rules.id}: play of action {rules.noop}, noop: {error}; one that is "
+                f"indexed by actions needs {rules.num_actions}"
             ) from error
+        names = (*rules.squares, *rules.numbers)
+        if not isinstance(played, (tuple, list)) or len(played) != len(names):
+            raise ValueError(
+                f"{rules.id}: play returns {quote(played)}: it must be the {len(names)} words "
+                f"{', '.join(names)}"
+            )
 
     def _with_repeats(self, rule: Callable[..., Any], *given: str) -> Callable[..., Any]:
         """`by_name`, with `repeats` where a game has a history and the rule asks for it."""
@@ -128,20 +136,23 @@ class Kernels:
         """
         *words, to_move, ply, action = given
         played = self._rules.split(self._play(*words, to_move, action))
-        after, then = self._passed_on(played, to_move)
+        after, then = self._passed_on(words, played, to_move, action)
         if self._rules.history:
             past = words[self._rules.known_words :]
             after = (*after, self._known_by(*words, to_move), *past[:-1])
         *legal, over = self._begin(*after, then, ply + 1)
         return (*after, *legal, then, over)
 
-    def _passed_on(self, played: Sequence[Bits], to_move: Bits) -> tuple[Sequence[Bits], Bits]:
+    def _passed_on(
+        self, before: Sequence[Bits], played: Sequence[Bits], to_move: Bits, action: Bits
+    ) -> tuple[Sequence[Bits], Bits]:
         """The words after a move as the side then to move sees them, and which side it is."""
         rules = self._rules
         others = turned(rules.word_names[: rules.known_words], played)
         if rules.alternates:
             return others, to_move ^ 1
-        again = self._again(*played, *[0] * rules.history, to_move)
+        past = [0] * rules.history
+        again = self._again(*played, *past, to_move, action, *rules.join(before))
         words = [
             mine if mine is theirs else _choose(spread(again), mine, theirs)
             for mine, theirs in zip(played, others, strict=True)
@@ -334,6 +345,10 @@ def by_name(rules: Rules, rule: Callable[..., Any], *given: str) -> Callable[...
 
     def on_words(*words: Any) -> Any:
         values = (*rules.join(words), *words[len(rules.word_names) :])
-        return rule(*(values[place] for place in places))
+        width = WIDTH.set(rules.board.words)
+        try:
+            return rule(*(values[place] for place in places))
+        finally:
+            WIDTH.reset(width)
 
     return on_words

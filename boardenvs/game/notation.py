@@ -2,8 +2,8 @@
 
 The `notation` of a game is one of these: `Placing` (an action puts a piece on a square), `Dropping`
 (it names a file), `Moving` (it moves a piece from a square in a direction), `Pairs` (it names two
-squares), `Passing` (one may pass at will), several of them one after the other (`Parts`), or a
-subclass of `Notation`.
+squares), `Named` (it has a name of its own), `Passing` (one may pass at will), several of them one
+after the other (`Parts`), or a subclass of `Notation`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from boardenvs.board.bitboard import DIRECTIONS, Direction, squares_of, steps
 from boardenvs.board.symmetry import Symmetry
-from boardenvs.utils.checks import quote
+from boardenvs.utils.checks import quote, unknown
 
 if TYPE_CHECKING:
     from boardenvs.game.contract import Game
@@ -163,6 +163,49 @@ class Passing(Notation):
 
     def images(self, game: Game, symmetry: Symmetry) -> list[int]:
         return [0]
+
+
+@dataclass(frozen=True)
+class Named(Notation):
+    """Action i has the i-th name; names such as "d3" and "b1-b3" tell the squares concerned."""
+
+    names: tuple[str, ...]
+    planes = 1
+    needs_position = False
+
+    def __post_init__(self) -> None:
+        wrong = [name for name in self.names if name.split() != [name]]
+        if wrong or len(set(self.names)) < len(self.names):
+            raise ValueError(
+                f"actions are {quote(self.names)}: they must be different names without spaces"
+            )
+
+    def sizes(self, game: Game) -> tuple[int, ...]:
+        return (len(self.names),)
+
+    def explain(self, game: Game) -> str:
+        return f"The actions are, from 0 on, {', '.join(self.names)}."
+
+    def write(self, game: Game, action: int, position: Position | None) -> str:
+        return self.names[action]
+
+    def parse(self, game: Game, text: str) -> int:
+        if text not in self.names:
+            raise ValueError(unknown("move", text, self.names))
+        return self.names.index(text)
+
+    def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
+        try:
+            names = self.names[action].split("-")
+            return tuple(map(game.parse_square, names))
+        except ValueError:
+            return ()
+
+    def images(self, game: Game, symmetry: Symmetry) -> list[int]:
+        """ValueError unless the symmetry leaves all squares where they are."""
+        if list(symmetry.squares) != list(range(game.board.size)):
+            raise ValueError(f"names have no image under {symmetry}")
+        return list(range(len(self.names)))
 
 
 @dataclass(frozen=True)

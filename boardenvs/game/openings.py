@@ -156,6 +156,10 @@ def _join(parts: Sequence[Openings]) -> Openings:
 
 def first_of_each(state: State) -> IntArray:
     """The row of each distinct position's first appearance, ascending, (N,) int64."""
+    if state.words[0].dtype == object:  # boards in plain Python
+        rows = zip(state.words[0], state.ply.tolist(), strict=True)
+        first = {row: place for place, row in reversed(list(enumerate(rows)))}
+        return np.sort(np.array(list(first.values()), np.int64))
     key = np.stack(
         [*state.words, *(x.astype(np.uint64) for x in (state.to_move, state.ply))], axis=1
     )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from boardenvs.board.bitboard import drawn, joined
 from boardenvs.board.symmetry import Symmetry
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.rules import DRAW, LOSS, WIN, turned
@@ -99,15 +98,11 @@ class Position(NamedTuple):
 
     def pieces(self, role: int) -> int:
         """The squares of a role, given by its index."""
-        width, other = self.game.board.words, role != self.to_move
-        if width == 1:
-            return self.words[other]
-        return int(self.game.join(self.words)[other])
+        return self.by_role()[role]
 
     def by_role(self) -> tuple[int, ...]:
         """The sets and numbers as the first role sees them: what `Game.position` takes."""
-        words = self.words if self.to_move == 0 else turned(self.game.word_names, self.words)
-        return self.game.join(words)
+        return self.game.by_role(self.words, self.to_move)
 
     def word(self, name: str) -> int:
         """The set of squares, or the number, of this name: one of the game's own, such as
@@ -126,6 +121,8 @@ class Position(NamedTuple):
 
     def image(self, symmetry: Symmetry) -> Position:
         """The position under a symmetry of the board, without its history."""
+        if not self.game.in_words:
+            return self
         words = self.game.image(symmetry, self.game.split(self.by_role()))
         return self.game.position(self.game.join(words), self.to_move, self.ply)
 
@@ -147,12 +144,7 @@ class Position(NamedTuple):
 
     def fen(self) -> str:
         """The position as a line of text; see `boardenvs.game.fen`, which reads it back."""
-        board, sides = self.game.board, self.game.sides
-        signs = drawn([(side[0], self.pieces(i)) for i, side in enumerate(sides)], board.size)
-        ranks = [signs[a1 : a1 + board.columns] for a1 in range(0, board.size, board.columns)]
-        text = f"{joined(reversed(ranks))} {sides[self.to_move]} {self.ply}"
-        rest = zip(self.game.further_words, self.by_role()[2:], strict=True)
-        return text + "".join(f" {name}={self.game.word_text(name, x)}" for name, x in rest if x)
+        return self.game.fen(self)
 
     def __repr__(self) -> str:
         return f"<{self.game.id} {self.fen()!r}>"
@@ -204,6 +196,8 @@ def stack(positions: Sequence[Position]) -> State:
     columns = zip(*(position[1:-1] for position in positions), strict=True)
     dtypes = (np.uint64, np.int8, np.int32, np.bool_)
     return State(
-        tuple(np.array(word, np.uint64) for word in words),
+        tuple(
+            np.array(word, np.uint64 if positions[0].game.in_words else object) for word in words
+        ),
         *(np.array(c, t) for c, t in zip(columns, dtypes, strict=True)),
     )

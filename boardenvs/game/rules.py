@@ -21,11 +21,15 @@ from boardenvs.board.symmetry import Symmetry
 from boardenvs.game.look import Look
 from boardenvs.kernel import Bits
 from boardenvs.kernel.wide import join, split
-from boardenvs.utils.checks import is_whole
+from boardenvs.utils.checks import is_whole, quote
 
 if TYPE_CHECKING:
     from boardenvs.game.position import Position
 
+LIMITS = (
+    "games have two players, who see everything and leave nothing to chance, and numbers below "
+    "2**63"
+)
 MAX_VALUE = 100_000  # heuristics stay below
 WIN, DRAW, LOSS = 100.0, 50.0, 0.0  # goal values
 # The reward for an illegal action that ends the game, on either scale of rewards.
@@ -111,37 +115,30 @@ class Rules(ABC):
         """The symmetries that leave the rules unchanged, including the identity."""
         return (Symmetry(board=self.board),)
 
-    # The names of all words: a set of squares in several words has a number after its name; the
-    # hashes of previous positions come last, the most recent first.
-    word_names: ClassVar[tuple[str, ...]] = squares
-    board: ClassVar[Board] = EIGHT  # of this shape
-
     def __init_subclass__(cls) -> None:
-        """ValueError if a word lacks its counterpart, if the board has an impossible shape, or if
-        the roles begin with the same letter.
-        """
+        """ValueError if the class declares what no game can be; see `check_declared`."""
         super().__init_subclass__()
-        check_names(cls)
-        if not all(is_whole(length, 1, LARGEST) for length in cls.shape) or len(cls.shape) != 2:
-            raise ValueError(
-                f"the shape of {cls.__name__} is {cls.shape}: it must be two numbers of ranks and "
-                f"files, 1 to {LARGEST} each"
-            )
-        cls.board = Board(*cls.shape)
-        ends = ["", *(f"{_WORD_OF}{k}" for k in range(1, cls.board.words))]
-        sets = (name + end for name in cls.squares for end in ends)
-        past = (f"{_PAST}{_WORD_OF}{k}" for k in range(cls.history))
-        cls.word_names = (*sets, *cls.numbers, *past)
-        if cls.fills_up and cls.board.words > 1:
-            raise ValueError(
-                f"{cls.__name__} fills_up on {cls.board.size} squares: 64 are the most"
-            )
-        letters = [role[:1] for role in cls.__dict__.get("roles", "ab")]
-        if len(set(letters)) < 2 or not all("a" <= letter <= "z" for letter in letters):
-            raise ValueError(
-                f"the roles of {cls.__name__} are {cls.roles}: they must be two words that begin "
-                "with different small letters"
-            )
+        check_declared(cls)
+
+    @cached_property
+    def board(self) -> Board:
+        """The board: of the fields `rows` and `columns` if the class has them, else of its `shape`;
+        ValueError if they are impossible.
+        """
+        sizes = getattr(self, "rows", None), getattr(self, "columns", None)
+        shape = self.shape if None in sizes else sizes
+        check_declared(type(self), self, shape)
+        return Board(*shape)
+
+    @cached_property
+    def word_names(self) -> tuple[str, ...]:
+        """The names of all words: a set of squares in several words has a number after its name;
+        the hashes of previous positions come last, the most recent first.
+        """
+        ends = ["", *(f"{_WORD_OF}{k}" for k in range(1, self.board.words))]
+        sets = (name + end for name in self.squares for end in ends)
+        past = (f"{_PAST}{_WORD_OF}{k}" for k in range(self.history))
+        return (*sets, *self.numbers, *past)
 
     # ---- sizes -----------------------------------------------------------------------------
 
@@ -217,7 +214,8 @@ class Rules(ABC):
         """1 if the side that has moved is to move again; games whose turn always passes omit this
         rule.
 
-        Takes words, as `play` returns them, and `to_move`, the side that has moved.
+        Takes words, as `play` returns them, `to_move`, the side that has moved, its `action`, and
+        the words before, such as `before_own`.
         """
         return 0
 
@@ -333,27 +331,61 @@ class Rules(ABC):
         )
 
 
-def check_names(rules: type[Rules]) -> None:
+def check_declared(rules: type[Rules], given: Any = None, shape: Any = None) -> None:
+    """ValueError if a class, or a game of it, has words, roles or a board that no game can have.
+
+    given: the game, which may compute what others declare.
+    """
+    name, given = rules.__name__, given or rules
+    if "board" in rules.__dict__:
+        raise ValueError(f"{name} has a `board`: give it a `shape`, (ranks, files), in its place")
+    shape = given.shape if shape is None else shape
+    whole = isinstance(shape, tuple) and all(is_whole(length, 1, LARGEST) for length in shape)
+    if not (isinstance(shape, property) or (whole and len(shape) == 2)):
+        raise ValueError(
+            f"the shape of {name} is {quote(shape)}: it must be two numbers of ranks and files, 1 "
+            f"to {LARGEST} each"
+        )
+    if given.fills_up is True and whole and shape[0] * shape[1] > 64:
+        raise ValueError(f"{name} fills_up on {shape[0] * shape[1]} squares: 64 are the most")
+    roles = given.roles if "roles" in rules.__dict__ else ("a", "b")
+    if isinstance(roles, tuple) and len(roles) != 2:
+        raise ValueError(f"{name} has {len(roles)} roles: {LIMITS}")
+    letters = {role[:1] for role in roles}
+    if len(letters) < 2 or not all("a" <= letter <= "z" for letter in letters):
+        raise ValueError(
+            f"the roles of {name} are {roles}: they must be two words that begin with different "
+            "small letters"
+        )
+    if not isinstance(given.squares, property) and not isinstance(given.numbers, property):
+        _check_names(name, given.squares, given.numbers)
+
+
+def _check_names(game: str, squares: Sequence[str], numbers: Mapping[str, int]) -> None:
     """ValueError if the words of a position are declared wrongly."""
-    names = (*rules.squares, *rules.numbers)
+    names = (*squares, *numbers)
     if names[:2] != ("own", "opp") or len(set(names)) < len(names):
         raise ValueError(
-            f"the words of {rules.__name__} are {', '.join(names)}: they must be different names, "
+            f"the words of {game} are {', '.join(names)}: they must be different names, "
             "'own' and 'opp' first"
         )
     for name in names:
         other = _COUNTERPART.get(name[:3], "") + name[3:]
-        if name in GIVEN or not name.isidentifier():
-            raise ValueError(f"a word of {rules.__name__} is named {name!r}: choose another name")
+        if name in GIVEN or name.startswith(BEFORE) or not name.isidentifier():
+            raise ValueError(f"a word of {game} is named {name!r}: choose another name")
         if name[:3] in _COUNTERPART and name[3:4] in ("", "_") and other not in names:
             raise ValueError(
-                f"{rules.__name__} has {name!r} without {other!r}: words of the sides come in pairs"
+                f"{game} has {name!r} without {other!r}: words of the sides come in pairs"
             )
+    for name, size in numbers.items():
+        if not is_whole(size, 1, 1 << 63):
+            raise ValueError(f"{name} of {game} stays below {quote(size)}: {LIMITS}")
 
 
 # The values that rules may take, besides words.
 GIVEN = ("to_move", "ply", "action", "moves", "repeats")
 _COUNTERPART = {"own": "opp", "opp": "own"}
+BEFORE = "before_"  # begins the names of the words before an action
 _PAST = "past"
 _WORD_OF = "+"  # before the number of a further word of a set of squares
 

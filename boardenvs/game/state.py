@@ -117,7 +117,9 @@ def check_state(state: State) -> int:
     if not isinstance(state, State):
         raise TypeError(f"{quote(state)} must be a State: `init`, `step` and `stack` make them")
     rows, words = np.size(state.ply), len(state.words)
-    names, kinds = ("words",) * words + State._fields[1:], (_TYPES[0],) * words + _TYPES
+    plain = any(np.asarray(word).dtype == object for word in state.words)  # boards, no words
+    of_words = (np.dtype(object) if plain else _TYPES[0],) * words
+    names, kinds = ("words",) * words + State._fields[1:], of_words + _TYPES
     for name, array, kind in zip(names, state.arrays, kinds, strict=True):
         if not isinstance(array, np.ndarray):
             raise TypeError(f"{name} of the state: {quote(array)} must be an array of {kind}")

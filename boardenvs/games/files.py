@@ -44,7 +44,7 @@ def path_of(folder: Path, game: Game, ending: str = ".npz") -> Path:
     """
     if game.files is None and game.id not in BUILT_IN:
         raise ValueError(
-            f"{game.id} has no folder for what is learnt of it: give {type(game).__name__} one as "
+            f"{game.id} has no folder for what is learnt of it: give {game.source.__name__} one as "
             "`files`"
         )
     own = folder if game.files is None else game.files / OWN_FOLDERS[folder]
@@ -80,5 +80,5 @@ def digest(path: Path) -> str:
 def _namesakes(game: Game) -> Iterator[Game]:
     """The same rules under the id of each built-in game that can have them."""
     for game_id in BUILT_IN:
-        if type(make(game_id)) is type(game):
+        if make(game_id).source is game.source:
             yield replace(game, id=game_id)

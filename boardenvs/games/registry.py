@@ -20,9 +20,10 @@ from importlib.metadata import EntryPoint
 from typing import Any, NamedTuple
 
 from boardenvs.game.contract import Game
+from boardenvs.game.plain import PlainGame, is_plain
 from boardenvs.utils.checks import cut, quote, unknown
 from boardenvs.utils.imports import describe, import_object, naming_errors, top_level
-from boardenvs.utils.spec import parse_parameters, write_spec
+from boardenvs.utils.spec import parameters_of, parse_parameters, write_spec
 
 ENTRY_POINTS = "boardenvs.games"
 
@@ -82,7 +83,8 @@ class _Games(Mapping[str, Factory]):
         self._keep(game_id, factory)
 
     def _keep(self, game_id: str, factory: Factory) -> None:
-        made = _checked(factory, {}, f"the factory of {game_id!r}")
+        plain = {"id": game_id} if is_plain(factory) else {}
+        made = _checked(factory, plain, f"the factory of {game_id!r}")
         if made.id != game_id:
             raise ValueError(
                 f"{factory!r} makes a game with the id {made.id!r}: it must be {game_id!r}"
@@ -126,8 +128,9 @@ class _Named(NamedTuple):
     hidden: tuple[str, ...]  # parameters that are not for users
 
 
-def make(game: str | Game, **rules: Any) -> Game:
-    """The game that a text names, with rule parameters such as `rules="classic"`; a Game is itself.
+def make(game: str | Game | type[Any], **rules: Any) -> Game:
+    """The game that a text names, with rule parameters such as `rules="classic"`; a Game is itself,
+    and a class in plain Python its `PlainGame`.
 
     ValueError for an unknown name or a wrong value, TypeError for an unknown parameter; both name
     what would be right.
@@ -139,6 +142,8 @@ def make(game: str | Game, **rules: Any) -> Game:
                 "dataclasses.replace(game, ...) changes them"
             )
         return game
+    if inspect.isclass(game) and is_plain(game):
+        return PlainGame(game, **rules)
     if not isinstance(game, str):
         raise TypeError(f"game is {quote(game)}: it must be a text such as 'othello', or a Game")
     name, factory, values, hidden = _find(game)
@@ -201,7 +206,8 @@ def _is_known_game(target: str) -> bool:
     found: Any = sys.modules.get(module)
     for part in name.split("."):
         found = getattr(found, "__dict__", {}).get(part)  # never what makes attributes when asked
-    return isinstance(found, Game) or (inspect.isclass(found) and issubclass(found, Game))
+    known = isinstance(found, Game) or (inspect.isclass(found) and issubclass(found, Game))
+    return known or is_plain(found)
 
 
 def spec_of(game: Game) -> str:
@@ -217,9 +223,9 @@ def name_of(game: Game) -> str:
     """The game's text without parameters: its id or, if that is not registered, the place of its
     class, "my_games:Breakthrough".
     """
-    if game.id in GAMES and type(make(game.id)) is type(game):
+    if game.id in GAMES and make(game.id).source is game.source:
         return game.id
-    return f"{type(game).__module__}:{type(game).__qualname__}"
+    return f"{game.source.__module__}:{game.source.__qualname__}"
 
 
 def defaults(game: str) -> dict[str, Any]:
@@ -236,7 +242,8 @@ def parameters(game: str) -> list[str]:
 def _find(spec: str) -> _Named:
     name, separator, rest = spec.partition(":")
     if name in GAMES:
-        factory, hidden = GAMES[name], ("id",)
+        factory = GAMES[name]
+        hidden = ("id", *_state_of(factory))
         values = parse_parameters(spec, name, rest if separator else None, factory, hidden)
         return _Named(name, factory, values, hidden)
     in_python = _IN_PYTHON.fullmatch(spec)
@@ -251,13 +258,23 @@ def _find(spec: str) -> _Named:
     target = in_python["target"]
     if isinstance(found, Game):
         found = partial(_itself, found)
-    if not callable(found) or (inspect.isclass(found) and not issubclass(found, Game)):
+    is_game = inspect.isclass(found) and (issubclass(found, Game) or is_plain(found))
+    if not callable(found) or (inspect.isclass(found) and not is_game):
         raise ValueError(
-            f"{target!r} is {quote(found)}: it must be a Game, its class, or a function that makes "
-            "one"
+            f"{target!r} is {quote(found)}: it must be a Game, its class, a class of positions in "
+            "plain Python, or a function that makes one"
         )
-    values = parse_parameters(spec, target, in_python["parameters"], found)
-    return _Named(target, found, values, ())
+    hidden = _state_of(found)
+    values = parse_parameters(spec, target, in_python["parameters"], found, hidden)
+    return _Named(target, found, values, hidden)
+
+
+def _state_of(factory: Any) -> tuple[str, ...]:
+    """What the constructor of a class in plain Python takes beside parameters of the rules: all
+    that is not annotated as a bool, a number or a text.
+    """
+    types = parameters_of(factory) if is_plain(factory) else {}
+    return tuple(name for name, kind in types.items() if kind not in (bool, int, float, str))
 
 
 def _itself(game: Game) -> Game:
@@ -273,7 +290,9 @@ def _checked(factory: Factory, values: dict[str, Any], name: str) -> Game:
     """The game that the factory makes; ValueError if it raises, or makes something else."""
     try:
         with naming_errors(name, _package(factory)):
-            made: object = factory(**values)
+            kind: Any = factory
+            maker = partial(PlainGame, kind) if is_plain(kind) else factory
+            made: object = maker(**values)
     except TypeError as error:  # an abstract class, or a factory that wants arguments
         raise ValueError(f"{name} cannot be made: {error}") from error
     if not isinstance(made, Game):

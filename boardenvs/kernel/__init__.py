@@ -11,7 +11,7 @@ code for both: `simd` has its words, `rows` the loop over a batch, `threads` div
 """
 
 from boardenvs.kernel.backend import Kernel, get_backend, set_backend
-from boardenvs.kernel.flow import Table, guard, repeat, spread, when
+from boardenvs.kernel.flow import Table, guard, repeat, rounds, spread, when
 from boardenvs.kernel.operations import ALL, Bits, less, nonzero, popcount
 from boardenvs.kernel.threads import get_num_threads, set_num_threads
 from boardenvs.kernel.trace import Program, Word, trace
@@ -30,6 +30,7 @@ __all__ = [
     "nonzero",
     "popcount",
     "repeat",
+    "rounds",
     "set_backend",
     "set_num_threads",
     "spread",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property
 from importlib.util import find_spec
 from struct import Struct
@@ -25,6 +26,7 @@ Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 VARIABLE = "BOARDENVS_BACKEND"
 
 _chosen: Backend | None = None
+_python_only: ContextVar[bool] = ContextVar("_python_only", default=False)
 
 
 def set_backend(name: str | None) -> None:
@@ -54,10 +56,22 @@ def get_backend() -> Backend:
     ```
     """
     global _chosen
+    if _python_only.get():
+        return "numpy"
     if _chosen is None:
         name = os.environ.get(VARIABLE) or ("numba" if find_spec("numba") else "numpy")
         _chosen = check_backend(name, VARIABLE)
     return _chosen
+
+
+@contextmanager
+def python_only() -> Iterator[None]:
+    """Within a `with`, and in this thread, loops over rules are plain Python."""
+    token = _python_only.set(True)
+    try:
+        yield
+    finally:
+        _python_only.reset(token)
 
 
 @contextmanager

@@ -7,14 +7,18 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from boardenvs.kernel.operations import ALL, ROUNDS, Bits, nonzero
-from boardenvs.kernel.wide import Wide, join, split
+from boardenvs.kernel.wide import WIDTH, Wide, join, split
 
 
 def spread(flag: Bits, squares: int = ALL) -> Bits:
-    """The squares if the flag is 1, and 0 if it is 0; by default 64 ones."""
+    """The squares if the flag is 1, and 0 if it is 0; by default 64 ones.
+
+    On a board of more than 64 squares, `squares` make a set as wide as the board.
+    """
     if isinstance(flag, int):
         return -flag & squares
-    return join([0 - flag & part for part in split(squares, -(-squares.bit_length() // 64) or 1)])
+    width = 1 if squares == ALL else max(-(-squares.bit_length() // 64), WIDTH.get())
+    return join([0 - flag & part for part in split(squares, width)])
 
 
 def when(condition: Bits, function: Callable[..., Bits], *args: Bits) -> Bits:
@@ -77,6 +81,21 @@ def repeat(function: Callable[..., Bits], value: Bits, *args: Bits) -> Bits:
     )
 
 
+def rounds(function: Callable[..., Bits], value: Bits, *args: Bits) -> tuple[Bits, Bits]:
+    """What `repeat` gives, and in how many rounds the value changed: a distance, where an area
+    grows by a step a round until it reaches its goal.
+    """
+
+    def counted(both: Bits, *args: Bits) -> Bits:
+        *words, count = _words(both)
+        before = join(words)
+        after = function(before, *args)
+        return Wide([*_words(after), count + nonzero(after ^ before)])
+
+    *words, count = _words(repeat(counted, Wide([*_words(value), 0]), *args))
+    return join(words), count
+
+
 def _words(value: Bits) -> tuple[Bits, ...]:
     return value.words if isinstance(value, Wide) else (value,)
 
@@ -86,15 +105,19 @@ def _each_word(value: Bits, function: Callable[[Bits], Bits]) -> Bits:
 
 
 class Table:
-    """A constant table of numbers, indexed by an int, an index array or a symbol."""
+    """A constant table of numbers, indexed by an int, an index array or a symbol.
 
-    def __init__(self, values: Sequence[int]) -> None:
+    words: how many words an element takes, by default as many as the largest needs; a table of
+    sets of a large board needs `board.words`.
+    """
+
+    def __init__(self, values: Sequence[int], words: int = 1) -> None:
         self.values = tuple(values)
-        count = max(-(-max(self.values, default=0).bit_length() // 64), 1)
+        count = max(-(-max(self.values, default=0).bit_length() // 64), words)
         self._parts = [self]
         if count > 1:
-            words = [split(value, count) for value in self.values]
-            self._parts = [Table(part) for part in zip(*words, strict=True)]
+            parts = zip(*(split(value, count) for value in self.values), strict=True)
+            self._parts = list(map(Table, parts))
         self.array = np.array(self.values, np.uint64 if count == 1 else object)
 
     def __getitem__(self, index: Bits) -> Bits:

@@ -79,7 +79,9 @@ def link(
 
 def array_for_loops(array: Array) -> Any:
     """A flat array as linked functions take it."""
-    return array if get_backend() == "numba" else memoryview(array)  # type: ignore[arg-type]
+    if get_backend() == "numba" or array.dtype == object:
+        return array
+    return memoryview(array)  # type: ignore[arg-type]
 
 
 def _link_python(

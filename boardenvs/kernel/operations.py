@@ -227,3 +227,49 @@ def _add_operator(kind: Any, row: Operation) -> None:
     setattr(kind, f"__{row.method}__", method)
     if row.operands == 2:
         setattr(kind, f"__r{row.method}__", method if row.commutes else reflected)
+
+
+# What Python's other operators would decide once for all boards, and what to write.
+_WORDS = "words are not {}, which would be decided once for all boards: {}"
+_COMPARED = _WORDS.format(
+    "compared by <, >, max or min",
+    "less(a, b) is the flag 1 where a < b, and b ^ ((a ^ b) & spread(less(a, b))) the smaller",
+)
+_EQUAL = _WORDS.format(
+    "compared by == or !=",
+    "nonzero(a ^ b) is the flag 1 where they differ, nonzero(a ^ b) ^ 1 where they do not",
+)
+_DIVIDED = _WORDS.format(
+    "divided by //, / or %, or raised by **",
+    "look results up in a Table, TABLE[a], or shift by a power of two",
+)
+_VALUE = _WORDS.format(
+    "made ints or floats, or indices of lists", "use the word itself, and a Table for a list"
+)
+_EACH = _WORDS.format(
+    "iterated", "loop over all squares, `for square in range(self.board.size)`, and use masks"
+)
+_REFUSED = {
+    **dict.fromkeys(("lt", "le", "gt", "ge"), _COMPARED),
+    **dict.fromkeys(("eq", "ne"), _EQUAL),
+    **dict.fromkeys(("floordiv", "mod", "divmod", "truediv", "pow"), _DIVIDED),
+    **dict.fromkeys(("rfloordiv", "rmod", "rdivmod", "rtruediv", "rpow"), _DIVIDED),
+    **dict.fromkeys(("int", "float", "index"), _VALUE),
+    **dict.fromkeys(("iter", "len", "contains"), _EACH),
+    "bool": "a rule must not branch on data; use kernel.when or kernel.guard, and `&`, `|` and "
+    "`^ 1` of flags for and, or and not",
+}
+
+
+def refuse_operators(kind: Any) -> None:
+    """Let the operators that a kind of word cannot have say what to write in their place."""
+    for name, message in _REFUSED.items():
+        setattr(kind, f"__{name}__", _refusing(message))
+    kind.__hash__ = None
+
+
+def _refusing(message: str) -> Callable[..., Any]:
+    def method(self: Any, *other: Any) -> Any:
+        raise TypeError(message)
+
+    return method

@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from boardenvs.kernel.flow import Table
-from boardenvs.kernel.operations import ALL, OPERATIONS, Operand, add_operators
+from boardenvs.kernel.operations import ALL, OPERATIONS, Operand, add_operators, refuse_operators
+from boardenvs.kernel.wide import Wide
 
 Target = Literal["scalar", "batch"]
 
@@ -149,20 +150,17 @@ class Word:
         self.program = program
         self.index = index
 
-    def __bool__(self) -> bool:
-        raise TypeError("a rule must not branch on data; use kernel.when or kernel.guard")
-
-    def __eq__(self, other: object) -> bool:
-        raise TypeError(
-            "words are not compared by == or !=, which would be decided once for all boards: "
-            "nonzero(a ^ b) is the flag 1 where they differ, nonzero(a ^ b) ^ 1 where they do not"
-        )
-
-    __ne__ = __eq__
-    __hash__ = None  # type: ignore[assignment]
-
-    def apply(self, name: str, *operands: Word | int) -> Word:
-        """The word of an operation of the table; this word is one of the operands."""
+    def apply(self, name: str, *operands: Any) -> Word:
+        """The word of an operation of the table; this word is one of the operands. ValueError for
+        a shift that is no distance within a word.
+        """
+        for operand in operands:
+            if isinstance(operand, Wide):
+                wide: Word = operand.apply(name, *operands)
+                return wide
+        distance = operands[-1]
+        if name in ("shl", "shr") and isinstance(distance, int) and not 0 <= distance < 64:
+            raise ValueError(f"a word is shifted by {distance}: shifts are by 0 to 63")
         return self.program.apply(name, *operands)
 
     def lookup(self, table: Table) -> Word:
@@ -197,3 +195,4 @@ class Word:
 
 
 add_operators(Word)
+refuse_operators(Word)

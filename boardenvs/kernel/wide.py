@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from functools import reduce
 from typing import Any
 
-from boardenvs.kernel.operations import ALL, Bits, add_operators, less, nonzero, popcount
+from boardenvs.kernel.operations import (
+    ALL,
+    Bits,
+    add_operators,
+    less,
+    nonzero,
+    popcount,
+    refuse_operators,
+)
+
+# How many words a set of squares takes on the board of the rule that is being run.
+WIDTH: ContextVar[int] = ContextVar("WIDTH", default=1)
 
 _EACH = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}
 
@@ -20,6 +32,7 @@ class Wide:
     """
 
     __slots__ = ("words",)
+    __array_ufunc__ = None  # so that an array as the other operand leaves the operation to this
 
     def __init__(self, words: Sequence[Bits]) -> None:
         self.words = tuple(words)
@@ -47,7 +60,8 @@ class Wide:
         if not isinstance(operand, Wide) or len(operand.words) != len(self.words):
             raise TypeError(
                 f"a set of squares in {len(self.words)} words has another operand than such a set "
-                "or an int: of a flag, spread(flag, squares) makes one"
+                "or an int: of a flag, spread(flag, squares) makes one, of a small set in a Table "
+                "Table(values, BOARD.words)"
             )
         return operand
 
@@ -68,6 +82,7 @@ class Wide:
 
 
 add_operators(Wide)
+refuse_operators(Wide)
 
 _SUMS: dict[str, Callable[[Sequence[Bits]], Bits]] = {
     "nonzero": lambda words: nonzero(reduce(operator.or_, words)),

@@ -38,7 +38,9 @@ def to_ansi(
     legal: show the squares that can be played to. counts: show how many pieces both sides have.
     colour: None for colours unless the variable $NO_COLOR is set (https://no-color.org).
     """
-    seen = view(game, position, last_action, **shown)
+    seen, own = view(game, position, last_action, **shown), game.text_of(position)
+    if own is not None:
+        return f"{own}\n{seen.caption}"
     return write_ansi(seen, not os.environ.get("NO_COLOR") if colour is None else colour)
 
 

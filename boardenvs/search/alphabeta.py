@@ -28,14 +28,16 @@ from boardenvs.search.compiled.nodes import (
     Roots,
     SearchMemory,
 )
-from boardenvs.search.compiled.transposition import WORDS, TranspositionTable
+from boardenvs.search.compiled.transposition import WORDS, TranspositionTable, key_of_board
 from boardenvs.search.compiler import (
+    by_its_rules,
     compile_for,
     flat,
     has_exact_end,
     numbers,
     position_size,
     position_words,
+    word_type,
     words,
 )
 from boardenvs.search.evaluation import Evaluation, tuple_tables
@@ -43,6 +45,7 @@ from boardenvs.search.evaluation_file import trained_evaluation
 from boardenvs.search.limits import MAX_NODES, Limits, SearchResults
 
 _SLOTS = 1 << 20  # of the transposition table: 32 MB
+_SLOTS_IN_PYTHON = 1 << 16
 _LISTS = 128  # of moves, by distance: an end of 64 empty squares with a pass after each move
 _NODES_A_CALL = 1 << 19  # for several positions, approximately: some 30 ms in compiled code
 _REMINDER = 0.01  # seconds between two signals to a search that has to stop
@@ -65,21 +68,28 @@ class AlphaBeta:
     It judges positions by the evaluation, or without one by the game's heuristic. Not thread-safe.
     """
 
+    @by_its_rules
     def __init__(self, game: Game, evaluation: Evaluation | None = None) -> None:
         if evaluation is not None:
             evaluation.check_game(game)
         self.game = game
         self._has_exact_end = has_exact_end(game)
         self._backend = get_backend()
-        self._search_positions = compile_for(game, search_positions)
+        parts: dict[str, Any] = {} if game.in_words else {"key_of": key_of_board}
+        self._search_positions = compile_for(game, search_positions, **parts)
         self._solve_position = solve_position  # compiled at the first use
         # The exact end has the same result whatever orders its moves.
         trained = trained_evaluation(game) if self._has_exact_end else None
+        kind, slots = word_type(game), _SLOTS if game.in_words else _SLOTS_IN_PYTHON
         moves, record = _LISTS * game.num_actions, position_size(game) + 1
         self._memory = SearchMemory(
-            TranspositionTable(words(_SLOTS * (WORDS + game.known_words) + 2)),
+            TranspositionTable(words(slots * (WORDS + game.known_words) + 2, kind)),
             MoveStack(
-                words(moves * record), numbers(moves), numbers(moves), game.num_actions, record
+                words(moves * record, kind),
+                numbers(moves),
+                numbers(moves),
+                game.num_actions,
+                record,
             ),
             numbers(COUNTERS),
             tuple_tables(trained if evaluation is None else evaluation),
@@ -90,6 +100,7 @@ class AlphaBeta:
         self._solved = False  # whether the last search has solved the end
         self._compile(Limits(1, nodes=1))
 
+    @by_its_rules
     def search(
         self,
         state: State,
@@ -143,6 +154,7 @@ class AlphaBeta:
             rows = rows[self._search_rows(call, rows) :]
         return found
 
+    @by_its_rules
     def line(self, position: Position, found: SearchResults) -> list[int]:
         """The principal variation of the position that was searched last, to the end of the game or
         as far as the search has seen.

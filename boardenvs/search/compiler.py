@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, wraps
 from importlib.util import find_spec
 from threading import Lock
 from types import ModuleType, SimpleNamespace
@@ -16,7 +16,7 @@ import numpy as np
 from boardenvs.game.contract import Game
 from boardenvs.game.state import State, WordArray
 from boardenvs.kernel import ALL, get_backend
-from boardenvs.kernel.backend import Backend
+from boardenvs.kernel.backend import Backend, python_only
 from boardenvs.kernel.link import array_for_loops, link
 from boardenvs.search.compiled.position import LEGAL, PLY, TERMINATED, TO_MOVE
 from boardenvs.search.compiled.tree import NONE, Tree, edges_of
@@ -36,6 +36,26 @@ def has_exact_end(game: Game) -> bool:
     """Whether `compiled.endgame` can solve the end of the game."""
     plain = game.alternates and game.word_names == ("own", "opp")
     return plain and game.fills_up and game.margin_counts
+
+
+def by_its_rules(search: _Function) -> _Function:
+    """Let a function or method of a search use plain Python if its game is in plain Python."""
+
+    @wraps(search)
+    def run(owner: Any, *args: Any, **options: Any) -> Any:
+        given = (owner, getattr(owner, "game", None), *args[:1])
+        game = next(each for each in given if isinstance(each, Game))
+        if game.in_words:
+            return search(owner, *args, **options)
+        with python_only():
+            return search(owner, *args, **options)
+
+    return run  # type: ignore[return-value]
+
+
+def word_type(game: Game) -> type[Any]:
+    """The type of the elements of arrays that hold positions."""
+    return np.uint64 if game.in_words else object
 
 
 def compile_for(
@@ -101,7 +121,8 @@ def position_size(game: Game) -> int:
 def position_words(state: State) -> WordArray:
     """The packed positions of a state, (B, position_size)."""
     words = LEGAL + state.legal_bits.shape[1]
-    positions: WordArray = np.empty((len(state.ply), words + len(state.words)), np.uint64)
+    kind = state.words[0].dtype
+    positions: WordArray = np.empty((len(state.ply), words + len(state.words)), kind)
     positions[:, TO_MOVE], positions[:, PLY] = state.to_move, state.ply
     positions[:, TERMINATED] = state.terminated
     positions[:, LEGAL:words] = state.legal_bits
@@ -114,7 +135,7 @@ def state_of_words(game: Game, positions: WordArray) -> State:
     words = positions.shape[1] - len(game.word_names)
     return State(
         words=tuple(word.copy() for word in positions[:, words:].T),
-        legal_bits=positions[:, LEGAL:words].copy(),
+        legal_bits=positions[:, LEGAL:words].astype(np.uint64),
         to_move=positions[:, TO_MOVE].astype(np.int8),
         ply=positions[:, PLY].astype(np.int32),
         terminated=positions[:, TERMINATED] != 0,
@@ -126,9 +147,9 @@ def flat(array: np.ndarray[Any, Any]) -> Any:
     return array_for_loops(array.reshape(-1))
 
 
-def words(size: int) -> Any:
+def words(size: int, kind: type[Any] = np.uint64) -> Any:
     """An array of words for loops, zero."""
-    return array_for_loops(np.zeros(size, np.uint64))
+    return array_for_loops(np.zeros(size, kind))
 
 
 def numbers(size: int) -> Any:
@@ -146,11 +167,20 @@ def room(size: int, *dtypes: type[np.generic]) -> list[Any]:
     return [array_for_loops(row.view(dtype)) for row, dtype in zip(block, dtypes, strict=True)]
 
 
-def empty_tree(position_size: int, seeds: WordArray, max_nodes: int, edge_stride: int) -> Tree:
-    """T empty trees, one for each of the seeds (T,), with room for these nodes and edges each."""
+def empty_tree(
+    position_size: int,
+    seeds: WordArray,
+    max_nodes: int,
+    edge_stride: int,
+    kind: type[Any] = np.uint64,
+) -> Tree:
+    """T empty trees, one for each of the seeds (T,), with room for these nodes and edges each, of
+    positions whose elements are of this `word_type`.
+    """
     trees = len(seeds)
+    positions = trees * max_nodes * position_size
     fields: list[Any] = [
-        *room(trees * max_nodes * position_size, np.uint64),
+        words(positions, kind) if kind is object else room(positions, kind)[0],
         *room(trees * max_nodes, *6 * [np.int64], np.float64),
         *room(trees * edge_stride, *3 * [np.int64], *2 * [np.float64]),
         *(numbers(trees) for _ in range(3)),
@@ -164,7 +194,9 @@ def empty_tree(position_size: int, seeds: WordArray, max_nodes: int, edge_stride
 
 def resized(tree: Tree, nodes: int, edges: int) -> Tree:
     """A copy of a single tree with room for more nodes and edges."""
-    copy = empty_tree(tree.position_size, np.asarray(tree.seeds), nodes, edges)
+    kind = np.asarray(tree.positions).dtype.type
+    kind = np.uint64 if kind is np.uint64 else object
+    copy = empty_tree(tree.position_size, np.asarray(tree.seeds), nodes, edges, kind)
     for before, after in zip(tree, copy, strict=True):
         if not isinstance(before, int):
             count = min(len(before), len(after))

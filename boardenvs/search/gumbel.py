@@ -24,7 +24,7 @@ from boardenvs.search.compiled.policies import (
     select_by_gumbel,
 )
 from boardenvs.search.compiled.tree import NONE
-from boardenvs.search.compiler import flat, room
+from boardenvs.search.compiler import by_its_rules, flat, room
 from boardenvs.search.trees import EdgeSelection, Evaluator, Trees, TreeSettings
 
 # One leaf of a tree at a time: code for guesses would take long to compile.
@@ -52,6 +52,7 @@ class GumbelResults(NamedTuple):
     values: FloatArray  # (B,) float64: to the side to move, -1 to 1
 
 
+@by_its_rules
 def gumbel_search(
     game: Game, state: State, noise: FloatArray, settings: GumbelSettings, evaluator: Evaluator
 ) -> GumbelResults:

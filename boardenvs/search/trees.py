@@ -21,6 +21,7 @@ from boardenvs.search.compiled.simulations import WALKS_A_LEAF, Leaves, Steps, T
 from boardenvs.search.compiled.tree import NONE, add_roots, copy_subtree, edges_of
 from boardenvs.search.compiler import (
     Subtree,
+    by_its_rules,
     child_of,
     compile_for,
     empty_tree,
@@ -31,6 +32,7 @@ from boardenvs.search.compiler import (
     resized,
     room,
     state_of_words,
+    word_type,
 )
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -143,6 +145,7 @@ class Trees:
     the settings' edge selection.
     """
 
+    @by_its_rules
     def __init__(
         self,
         game: Game,
@@ -155,13 +158,17 @@ class Trees:
         # A subtree may be larger than the room in the settings.
         most = max((int(known.tree.nodes_used[0]) for known in kept if known), default=0)
         settings = settings._replace(simulations=max(settings.simulations, most - 1))
-        self._game, self._settings, self._size = game, settings, len(seeds)
+        self.game, self._settings, self._size = game, settings, len(seeds)
         self._policy = settings.policy() if policy is None else policy
         edges_below = EDGES_PER_NODE * (settings.most_nodes() - 1)
         widest = np.bitwise_count(state.legal_bits).sum(axis=1, dtype=np.int64).max(initial=0)
         self._at_once = settings.leaves_at_once(self._size)
         self.tree = empty_tree(
-            position_size(game), seeds, settings.most_nodes(), edges_below + int(widest)
+            position_size(game),
+            seeds,
+            settings.most_nodes(),
+            edges_below + int(widest),
+            word_type(game),
         )
         self._room = settings.simulations
         self._roots = np.arange(self._size) * self.tree.max_nodes
@@ -184,7 +191,7 @@ class Trees:
 
     def compiled(self, function: _Function) -> _Function:
         """A function of compiled tree search with this policy."""
-        return compile_for(self._game, function, loops, **self._policy.parts)
+        return compile_for(self.game, function, loops, **self._policy.parts)
 
     def _working_memory(self) -> tuple[Leaves, Steps]:
         """Room for the leaves that can be evaluated at once."""
@@ -193,6 +200,7 @@ class Trees:
         steps = room(WALKS_A_LEAF * self._at_once * nodes, np.int64, np.int64, np.float64)
         return Leaves(node, path, numbers(self._size)), Steps(*steps)
 
+    @by_its_rules
     def search(self, simulations: int, stop: Callable[[], bool] | None = None) -> None:
         """Search until each tree has this number of simulations, within its room, or its result is
         proven, or `stop()`, called every few milliseconds, is true. A single tree gets more room as
@@ -220,7 +228,7 @@ class Trees:
         ):
             nodes = np.asarray(self._leaves.node)[:count]
             positions = np.asarray(self.tree.positions).reshape(-1, self.tree.position_size)
-            self._judge(evaluator, state_of_words(self._game, positions[nodes]))
+            self._judge(evaluator, state_of_words(self.game, positions[nodes]))
             if stop is not None and stop():
                 return
 
@@ -234,6 +242,7 @@ class Trees:
         tree = self.tree
         return np.asarray(tree.lower)[self._roots], np.asarray(tree.upper)[self._roots]
 
+    @by_its_rules
     def keep(self, row: int, action: int) -> Subtree | None:
         """The subtree after an action at a root, for tree reuse; None if it was never tried."""
         tree, root = self.tree, row * self.tree.max_nodes
@@ -241,7 +250,8 @@ class Trees:
         if node == NONE:
             return None
         nodes, edges = int(tree.visits[root]) + 1, int(tree.edges_used[row])
-        part = empty_tree(tree.position_size, np.zeros(1, np.uint64), nodes, edges)
+        seeds = np.zeros(1, np.uint64)
+        part = empty_tree(tree.position_size, seeds, nodes, edges, word_type(self.game))
         part.max_edges[0] = edges
         self.compiled(copy_subtree)(node, tree, 0, part, room(nodes, np.int64)[0])
         return Subtree(resized(part, int(part.nodes_used[0]), int(part.edges_used[0])), 0)
@@ -268,8 +278,8 @@ class Trees:
         """Evaluate the first leaves, which are these positions, and expand them; return the
         probabilities of their actions, (B, A).
         """
-        probabilities, values = map(np.asarray, evaluator.evaluate(self._game, state))
-        shape = len(state.ply), self._game.num_actions
+        probabilities, values = map(np.asarray, evaluator.evaluate(self.game, state))
+        shape = len(state.ply), self.game.num_actions
         if (probabilities.shape, values.shape) != (shape, shape[:1]):
             raise ValueError(
                 f"the evaluator gave probabilities {probabilities.shape} and values "
@@ -287,7 +297,7 @@ class Trees:
     def read(self) -> TreeResults:
         """Statistics of the roots' actions."""
         tree = {name: np.asarray(values) for name, values in self.tree._asdict().items()}
-        counts, shape = tree["edges"][self._roots], (self._size, self._game.num_actions)
+        counts, shape = tree["edges"][self._roots], (self._size, self.game.num_actions)
         rows, ends = np.repeat(np.arange(self._size), counts), np.cumsum(counts)
         edges = np.arange(len(rows)) + (tree["first_edge"][self._roots] - ends + counts)[rows]
         child, tries = tree["edge_child"][edges], tree["edge_visits"][edges]

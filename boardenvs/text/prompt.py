@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Sequence
+from textwrap import indent
 
 from boardenvs.board.bitboard import drawn
 from boardenvs.game.contract import Game
@@ -49,6 +50,9 @@ def legal_names(position: Position) -> list[str]:
 
 def _draw(position: Position) -> str:
     game, (height, width) = position.game, position.game.board
+    own = game.text_of(position)
+    if own is not None:
+        return indent(own, "    ")
     first, second = game.sides
     sets = [(side[0].upper(), position.pieces(i)) for i, side in enumerate(game.sides)]
     signs = drawn([*sets, ("#", game.holes)], game.board.size)
@@ -69,7 +73,7 @@ def _rules(game: Game) -> str:
     about = game.about
     one_line_each = re.sub(r"(?<!\n)\n(?!\n)", " ", about.instructions)
     rules = one_line_each or f"{about.rules}\n\n{about.end}".strip()
-    return rules or inspect.cleandoc(type(game).__doc__ or "")
+    return rules or inspect.cleandoc(game.source.__doc__ or "")
 
 
 def _form(game: Game) -> str:

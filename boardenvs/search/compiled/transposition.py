@@ -70,6 +70,15 @@ def slot_size() -> int:
     return WORDS + known_words()
 
 
+def key_of_board(position: PackedPosition, distance: int, table: TranspositionTable) -> Key:
+    """`key_of` for games in plain Python, where a position's one word is an object."""
+    slots = table.slots
+    tag = (slots[len(slots) - 1] << word(8)) | word(distance) | (position.to_move << word(63))
+    key = wrap(hash(position.words[0]) * word(GOLDEN)) ^ word(distance)
+    highest: Word = slots[len(slots) - 2]
+    return Key(tag, number((key ^ (key >> word(32))) & highest) * 2 * slot_size())
+
+
 def key_of(position: PackedPosition, distance: int, table: TranspositionTable) -> Key:
     """The key of a position at this distance from the root."""
     slots = table.slots

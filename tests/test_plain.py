@@ -1,0 +1,246 @@
+"""A game in plain Python has every interface, and is an oracle for rules on words."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from author_games import Heaps
+from pettingzoo.test import api_test, parallel_api_test
+from sowing import Sowing
+
+import boardenvs
+from boardenvs import records, render
+from boardenvs.envs.batch import Batch
+from boardenvs.envs.page import page_of
+from boardenvs.game import Game, PlainGame, PositionError
+from boardenvs.game.check import RulesError, check_rules
+from boardenvs.game.fen import parse_position
+from boardenvs.text.prompt import write_prompt
+from boardenvs.web.boards import describe_game, describe_position
+
+GAME = boardenvs.games.make("sowing:Sowing")
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+class PlainHeaps:
+    """Take any number from one of the heaps; who takes the last one wins."""
+
+    roles, opening_plies = ("first", "second"), (0, 1)
+    actions = tuple(f"{heap}{n}" for heap in "abc" for n in range(1, 8))
+
+    def __init__(self, heaps: Any = (3, 4, 5), to_move: int = 0) -> None:
+        self.heaps, self.to_move = heaps, to_move
+
+    def legal_actions(self) -> list[int]:
+        return [7 * heap + n for heap in range(3) for n in range(self.heaps[heap])]
+
+    def step(self, action: int) -> PlainHeaps:
+        heap, n = divmod(action, 7)
+        left = [x - (n + 1) * (place == heap) for place, x in enumerate(self.heaps)]
+        return type(self)(left, 1 - self.to_move)
+
+    def is_over(self) -> bool:
+        return not any(self.heaps)
+
+    def result(self) -> tuple[int, int]:
+        return self.to_move, 1 - self.to_move
+
+    def observe(self, role: int) -> list[int]:
+        return [heap >> digit & 1 for digit in range(3) for heap in (*self.heaps, role)]
+
+    def evaluate(self) -> int:
+        return 0
+
+    shape = (1, 4)
+
+
+class Changing:
+    """The same, as an object that changes itself."""
+
+    actions, shape, roles = PlainHeaps.actions, (1, 4), PlainHeaps.roles
+
+    def __init__(self) -> None:
+        self.heaps, self.to_move = [3, 4, 5], 0
+
+    def step(self, action: int) -> None:
+        after = PlainHeaps(self.heaps).step(action)
+        self.heaps, self.to_move = list(after.heaps), 1 - self.to_move
+
+    legal_actions, is_over, result = PlainHeaps.legal_actions, PlainHeaps.is_over, PlainHeaps.result
+    observe = PlainHeaps.observe
+
+
+class Buggy(PlainHeaps):
+    """Three may not be taken from a heap of five."""
+
+    def legal_actions(self) -> list[int]:
+        return [a for a in super().legal_actions() if a != 16 or self.heaps[2] != 5]
+
+
+class Turning:
+    """Its step depends on chance."""
+
+    actions, shape, to_move, is_over, result = 2, (1, 1), 0, False, (0, 0)
+
+    def __init__(self, square: int = 1) -> None:
+        self.squares = (square,)
+
+    def legal_actions(self) -> range:
+        return range(2)
+
+    def step(self, action: int) -> Turning:
+        return Turning(int(np.random.default_rng().integers(2)))
+
+
+def test_it_passes_the_checks() -> None:
+    for kind in (Sowing, PlainHeaps, Changing):
+        check_rules(kind, num_games=3)
+
+
+def test_environments() -> None:
+    api_test(boardenvs.env(GAME), 20)
+    parallel_api_test(boardenvs.parallel_env(GAME), 40)
+    envs = boardenvs.vec_env(GAME, 6, opponent="greedy")
+    seen, infos = envs.reset(seed=1)
+    for _ in range(40):
+        seen, rewards, *_, infos = envs.step(infos["action_mask"].argmax(axis=1))
+    assert seen.shape == (6, 2, 7, 13)
+    assert np.isin(rewards, (-1, 0, 1)).all()
+    boardenvs.register_game("sowing", Sowing)
+    env = gymnasium.make("boardenvs/Sowing-v0", opponent="random")
+    assert env.reset(seed=1)[0].shape == (2, 7, 13)
+
+
+def test_observations_are_counts_in_binary_digits_and_the_turn() -> None:
+    position = GAME.start().step(GAME.parse_action("a1"))
+    state = GAME.init(2)
+    state = GAME.step(state, np.array([0, 2]), check=True)
+    seen = GAME.observe(state)[0]
+    own = sum(seen[:, :, digit].astype(int) << digit for digit in range(6))
+    assert position.to_move == 1
+    assert own.tolist() == [[0] * 7] * 2  # south's and the pits' counts are positive numbers
+    theirs = sum(seen[:, :, 6 + digit].astype(int) << digit for digit in range(6))
+    assert theirs.ravel().tolist() == position.words[0].board.squares  # type: ignore[attr-defined]
+    assert seen[:, :, 12].all()
+
+
+def test_players_and_search() -> None:
+    for first, second in (("mcts:40", "random"), ("alphabeta:depth=9", "random")):
+        game: Any = PlainHeaps if first.startswith("alphabeta") else GAME
+        assert boardenvs.play_match(boardenvs.games.make(game), first, second, pairs=6).score > 0.5
+    with pytest.raises(ValueError, match=r"write Sowing\.evaluate\(self\)"):
+        boardenvs.analyse(GAME, "alphabeta")
+
+
+@pytest.mark.parametrize("analyst", ["alphabeta:depth=12", "mcts:500"])
+def test_search_finds_what_it_finds_by_rules_on_words(analyst: str) -> None:
+    plain, fast = (boardenvs.analyse(game, analyst) for game in (PlainGame(PlainHeaps), Heaps()))
+    assert plain.outcome == fast.outcome
+    assert [move.visits for move in plain.moves] == [move.visits for move in fast.moves]
+    if analyst.startswith("alphabeta"):
+        assert plain.outcome == "win"
+        assert plain.names(plain.line[:1]) == fast.names(fast.line[:1]) == ["a2"]
+
+
+def test_records_texts_and_pictures(tmp_path: Path) -> None:
+    position, actions = GAME.start(), list[int]()
+    while not position.is_over():
+        actions.append(position.legal_actions()[-1])
+        position = position.step(actions[-1])
+    record = records.make_record(GAME, actions)
+    records.save(tmp_path / "games.jsonl", [record])
+    assert list(records.load(tmp_path / "games.jsonl")) == [record]
+    assert parse_position(GAME, position.fen()) == position
+    env = boardenvs.env(GAME, render_mode="ansi")
+    env.reset(options={"position": "start c1"})
+    assert "  4  4  0  5  5  5  1\nsouth to move" in env.render()
+    assert "<svg" in render.to_svg(GAME, position)
+    assert "4  4  4" in write_prompt([GAME.start()])
+    assert "Sow the seeds" in page_of(GAME)
+    assert describe_game(GAME)["text"] == "sowing"
+    assert describe_position(GAME, GAME.start())["legal"][2] == ["c1", (2,), []]
+    shown = render.ShownGame(GAME, [GAME.start(), GAME.start().step(0)], [0], "a game")
+    assert "a1" in render.to_page([shown], title="games")
+
+
+def test_it_is_kept_and_sent_to_other_processes() -> None:
+    assert pickle.loads(pickle.dumps(GAME)) == GAME
+    assert pickle.loads(pickle.dumps(GAME.start())) == GAME.start()
+    made = [Batch(GAME, 4, opening_plies=(1, 3), seed=seed, symmetries=True) for seed in (1, 2)]
+    for _ in range(9):
+        made[0].step(made[0].game.sample(made[0].state, np.random.default_rng(1)))
+    made[1].restore(made[0].snapshot())
+    for batch in made:
+        batch.step(batch.game.legal(batch.seen).argmax(axis=1))
+    for first, second in zip(made[0].state.arrays, made[1].state.arrays, strict=True):
+        assert (first == second).all()
+
+
+def test_both_programs_of_a_game_are_compared() -> None:
+    check_rules(Heaps(), num_games=5, against=PlainHeaps)
+    with pytest.raises(RulesError) as error:
+        check_rules(Heaps(), num_games=5, against=Buggy)
+    text = str(error.value)
+    assert re.match(
+        r"heaps differs at ply 0, after no move: the legal moves are a1 .*, in Buggy", text
+    )
+    assert "heap_a=3 heap_b=4 heap_c=5" in text
+    assert text.endswith("\nstart")
+
+
+def test_chance_is_found() -> None:
+    with pytest.raises(RulesError, match="different positions: games have two players, who see"):
+        check_rules(Turning, num_games=20)
+
+
+class ThreePlayers(PlainHeaps):
+    roles = ("red", "green", "blue")  # type: ignore[assignment]
+
+
+class Endless(PlainHeaps):
+    def step(self, action: int) -> int:  # type: ignore[override]
+        return action
+
+
+class WithoutResult(PlainHeaps):
+    @property
+    def result(self) -> Any:
+        raise AttributeError
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (int, "<class 'int'> is no class of positions in plain Python: it must have the methods"),
+        (ThreePlayers, "ThreePlayers has 3 roles: games have two players"),
+        (Endless, "Endless.step returns 0: it must be the position after the action, or None"),
+        (WithoutResult, "WithoutResult lacks result: a position needs them"),
+    ],
+)
+def test_what_cannot_be_a_game_is_said(kind: type[Any], message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        PlainGame(kind).start()
+
+
+def test_wrong_positions_and_kernels() -> None:
+    with pytest.raises(PositionError, match=r"'start z9': unknown move 'z9'|unknown"):
+        parse_position(GAME, "start z9")
+    with pytest.raises(PositionError, match=r'it must be "start" and the moves since then'):
+        parse_position(GAME, "8/8 black 0")
+    with pytest.raises(
+        ValueError, match="written in plain Python: step_words is compiled for rules"
+    ):
+        GAME.kernels.step_words.program()
+    with pytest.raises(boardenvs.IllegalActionError, match=r"legal: 0 \(a1\)"):
+        GAME.start().step(11)
+
+
+def test_it_is_a_game() -> None:
+    assert isinstance(GAME, Game)
+    assert boardenvs.games.make(Sowing) == GAME
