@@ -58,7 +58,7 @@ def test_parameters_may_stand_in_the_text_or_beside_it() -> None:
         ),
         (
             "collections:OrderedDict",
-            "it must be a Game, its class, a class of positions in plain Python, or",
+            "it must be a Game, its class, a class of positions in",
         ),
         (f"{PLACE}:size=3", "unknown parameter of three_in_a_row:ThreeInARow 'size'"),
     ],

@@ -48,6 +48,10 @@ def legal_names(position: Position) -> list[str]:
     return [position.game.action_name(a, position) for a in position.legal_actions()]
 
 
+def _line(cells: Sequence[str], wide: int) -> str:
+    return " ".join(cell.ljust(wide) for cell in cells).rstrip()
+
+
 def _draw(position: Position) -> str:
     game, (height, width) = position.game, position.game.board
     own = game.text_of(position)
@@ -57,8 +61,11 @@ def _draw(position: Position) -> str:
     sets = [(side[0].upper(), position.pieces(i)) for i, side in enumerate(game.sides)]
     signs = drawn([*sets, ("#", game.holes)], game.board.size)
     firsts = reversed(range(0, height * width, width))  # of each row, from the top
-    rows = [f"{game.square_name(a)[1:]:>2} {' '.join(signs[a:][:width])}" for a in firsts]
-    lines = ["   " + " ".join("abcdefghijklmnop"[:width]), *rows]
+    labels = game.labels(position) or {}
+    cells = [f"{sign}{labels.get(square, '')}" for square, sign in enumerate(signs)]
+    wide = max(map(len, cells))
+    rows = [f"{game.square_name(a)[1:]:>2} {_line(cells[a:][:width], wide)}" for a in firsts]
+    lines = [f"   {_line('abcdefghijklmnop'[:width], wide)}", *rows]
     legend = (
         f"{first[0].upper()} is one of the {game.about.pieces} of {first}, "
         f"{second[0].upper()} one of {second}, and . an empty square"
