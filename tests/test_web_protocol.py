@@ -25,9 +25,10 @@ def test_positions_are_those_of_the_rules(page, game_id):
     for shown, position in zip(answer["positions"], replay(record), strict=True):
         assert shown["fen"] == position.fen()
         legal = legal_names(position)
-        assert [name for name, _, _ in shown["legal"]] == list(legal)
+        assert [name for name, *_ in shown["legal"]] == list(legal)
         other = 1 - position.to_move
-        for (_, squares, lost), action in zip(shown["legal"], legal.values(), strict=True):
+        for (_, squares, lost, name), action in zip(shown["legal"], legal.values(), strict=True):
+            assert name == record.game.other_name(action, position)
             assert squares == list(record.game.action_squares(action, position))
             after = position.step(action).pieces(other)
             assert from_squares(lost) == position.pieces(other) & ~after
