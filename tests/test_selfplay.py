@@ -191,13 +191,13 @@ def test_the_pool_draws_the_last_snapshots_by_its_seed(tmp_path: Path) -> None:
     ]
 
 
-def test_snapshots_that_are_gone_or_changed_are_named_and_left_out(tmp_path: Path) -> None:
+def test_snapshots_that_are_gone_or_damaged_are_named_and_left_out(tmp_path: Path) -> None:
     pool = filled_pool(tmp_path)
     (tmp_path / "000000000010.npz").unlink()
     (tmp_path / "000000000020.npz").write_bytes(b"torn")
     other = OpponentPool(tmp_path, 3, 0)
-    gone, changed = other.restore(pool.snapshot())
+    gone, damaged = other.restore(pool.snapshot())
     assert "opponent 000000000010.npz is left out of the pool" in gone
-    assert "000000000020.npz has changed since the checkpoint" in changed
+    assert "opponent 000000000020.npz is left out of the pool" in damaged
     assert len(other) == 1
     assert steps_of(other.draw(2)) == ["30", "30"]

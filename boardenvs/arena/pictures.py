@@ -10,15 +10,8 @@ from boardenvs.agents import AGENTS
 from boardenvs.arena.player import time_text
 from boardenvs.arena.report import interval_text, rating_text, title
 from boardenvs.arena.results import Crosstable
-from boardenvs.report.figures import (
-    FAINT,
-    PALETTE,
-    IntervalRow,
-    draw_intervals,
-    drawing,
-    escaped,
-    to_svg,
-)
+from boardenvs.game.state import FloatArray
+from boardenvs.report.figures import FAINT, INK, PALETTE, drawing, escaped, to_svg
 
 # One for each kind of agent, in the order of AGENTS.
 _COLOURS = ("#999999", *PALETTE, "#4B3F8F", "#7F7F7F")
@@ -27,18 +20,20 @@ _MAX_NAME = 34
 
 def ratings(table: Crosstable) -> bytes:
     """An SVG: a bar for each rating, the strongest on top, with its 95 % interval."""
-    found = table.ratings
-    rows = [
-        IntervalRow(
-            _name(label),
-            *(float(found.rating[i]), float(found.low[i]), float(found.high[i])),
-            (rating_text(table, i), interval_text(table, i)),
-            _colour(label),
-        )
-        for i, label in enumerate(table.entrants)
-    ]
-    label = f"{_scale(table)}, with 95 % bootstrap intervals"
-    return draw_intervals(f"{title(table)}: ratings", rows, label)
+    entrants, places = table.entrants, range(len(table.entrants))
+    with drawing(9.0, 1.2 + 0.34 * len(entrants)) as figure:
+        axes = figure.subplots()
+        axes.barh(
+            places, table.ratings.rating, 0.66, color=list(map(_colour, entrants)), alpha=0.85,
+            xerr=_lengths(table), error_kw={"ecolor": INK, "capsize": 3}, zorder=2,
+        )  # fmt: skip
+        for i in places:
+            text = f"  {rating_text(table, i)} ({interval_text(table, i)})"
+            axes.text(1, i, text, transform=axes.get_yaxis_transform(), va="center", fontsize=9)
+        axes.set_yticks(places, [escaped(_name(label)) for label in entrants])
+        axes.set(ylim=(len(entrants) - 0.4, -0.6), xlabel=f"{_scale(table)}, with 95 % intervals")
+        axes.grid(visible=False, axis="y")
+        return to_svg(figure, f"{title(table)}: ratings")
 
 
 def cost(table: Crosstable) -> bytes:
@@ -50,7 +45,7 @@ def cost(table: Crosstable) -> bytes:
         for i, standing in enumerate(table.standings.values())
         if (ms := standing.faults.ms_per_move) and standing.plays
     )
-    found = table.ratings
+    found, lengths = table.ratings, _lengths(table)
     best = [
         (ms, found.rating[i])
         for n, (ms, i) in enumerate(timed)
@@ -59,10 +54,10 @@ def cost(table: Crosstable) -> bytes:
     with drawing(9.0, 5.4) as figure:
         axes = figure.subplots()
         for place, (ms, i) in enumerate(timed):
-            rating, ends = found.rating[i], np.array([found.low[i], found.high[i]])
-            lengths = np.where(np.isfinite(ends), abs(ends - rating), 0)[:, None]
-            colour = _colour(table.entrants[i])
-            axes.errorbar(ms, rating, lengths, color=colour, marker="o", linewidth=1.3, zorder=3)
+            rating, colour = found.rating[i], _colour(table.entrants[i])
+            axes.errorbar(
+                ms, rating, lengths[:, [i]], color=colour, marker="o", linewidth=1.3, zorder=3
+            )
             axes.annotate(
                 escaped(_name(table.entrants[i])), (ms, rating), (6, (2, -2)[place % 2]),
                 fontsize=8, textcoords="offset points", va=("bottom", "top")[place % 2],
@@ -80,6 +75,13 @@ def cost(table: Crosstable) -> bytes:
         return to_svg(
             figure, f"{title(table)}: rating over CPU time, with 95 % bootstrap intervals"
         )
+
+
+def _lengths(table: Crosstable) -> FloatArray:
+    """From each rating to the ends of its interval, (2, k); 0 if the games give no end."""
+    found = table.ratings
+    lengths = np.abs(np.stack([found.low, found.high]) - found.rating)
+    return np.where(np.isfinite(lengths), lengths, 0.0)
 
 
 def _scale(table: Crosstable) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from boardenvs import games
 from boardenvs.arena.played import Played, matches
-from boardenvs.arena.player import Faults, time_text
+from boardenvs.arena.player import time_text
 from boardenvs.arena.ratings import PRIOR, REPLICATES
 from boardenvs.arena.results import OVERALL, Crosstable, Results
 from boardenvs.kernel import get_backend
@@ -180,25 +180,10 @@ def _standings_table(table: Crosstable) -> ReportTable:
                 "score": f"{standing.score:.1%}",
                 "won drawn lost": " ".join(map(str, standing.counts)),
                 "CPU/move": time_text(standing.faults.ms_per_move),
-                **_counted(standing.faults),
             }
             for i, (label, standing) in enumerate(table.standings.items())
         ]
     )
-
-
-def _counted(faults: Faults) -> dict[str, str]:
-    """Columns about a player that reads its moves from replies; empty for other players."""
-    counts, moves = faults.counts, max(1, faults.moves)
-    wrong = sum(counts.get(kind, 0) for kind in ("illegal", "unparsable"))
-    replies = wrong + counts.get("move", 0)
-    tokens = sum(counts.get(kind, 0) for kind in ("prompt_tokens", "completion_tokens"))
-    cost = counts.get("cost", 0)
-    return {
-        "wrong replies": f"{wrong / replies:.1%}" if replies else "",
-        "tokens/move": f"{tokens / moves:,.0f}" if tokens else "",
-        "cost": f"{cost:.2f}" if cost else "",
-    }
 
 
 def _points_table(table: Crosstable) -> ReportTable:

@@ -23,9 +23,8 @@ from boardenvs.envs.core import (
 )
 from boardenvs.envs.groups import Opponent
 from boardenvs.game.contract import Game
-from boardenvs.game.position import Position
 from boardenvs.game.rules import DRAW
-from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray, State
+from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray
 from boardenvs.utils.checks import check_name, quote, unknown
 
 _UNIT = 32  # pixels of a square, in pictures of many boards
@@ -104,8 +103,6 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._begun = False
-        # For pictures: the positions before the last step, and its actions.
-        self._last: tuple[State, IntArray] | None = None
 
     def reset(
         self,
@@ -139,7 +136,6 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         if seed is not None:
             self.batch.seed(seed)
         self._begun = True
-        self._last = None
         self.batch.restart(None if mask is None else np.flatnonzero(mask))
         return self._seen(np.zeros(self.num_envs, np.bool_))
 
@@ -155,18 +151,15 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
                 f"{batch.waiting.sum()} games are over: reset them with "
                 'reset(options={"reset_mask": terminated | truncated})'
             )
-        state = batch.state  # a step makes new arrays
         result = batch.step(actions)
-        if self.render_mode is not None:
-            self._last = state, np.array(actions)
         observations, infos = self._seen(result.illegal)
         if self.autoreset_mode is AutoresetMode.SAME_STEP and result.ended.size:
             infos |= self._final(result)
         return observations, self._paid(result), result.terminated, result.truncated, infos
 
     def render(self) -> tuple[Any, ...] | None:
-        """The pixels of each game, B arrays (H, W, 3) uint8, or texts for "ansi", with the last
-        move marked; None where no render_mode was given. ResetNeeded before the first reset.
+        """The pixels of each game, B arrays (H, W, 3) uint8, or texts for "ansi"; None where no
+        render_mode was given. ResetNeeded before the first reset.
         """
         from boardenvs import render
 
@@ -177,16 +170,7 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         draw: Callable[..., Any] = render.to_ansi
         if self.render_mode == "rgb_array":
             draw = partial(render.to_rgb, unit=_UNIT)
-        positions = self.game.positions(self.batch.state)
-        plies: list[tuple[int | None, Position | None]] = [(None, None)] * self.num_envs
-        if self._last is not None:
-            state, actions = self._last
-            rows = zip(self.game.positions(state), actions.tolist(), positions, strict=True)
-            plies = [_last_ply(*row) for row in rows]
-        return tuple(
-            draw(self.game, position, action, before=before)
-            for position, (action, before) in zip(positions, plies, strict=True)
-        )
+        return tuple(draw(self.game, x) for x in self.game.positions(self.batch.state))
 
     def action_masks(self) -> BoolArray:
         """The legal actions of every game, (B, A) bool; see `infos["action_mask"]`."""
@@ -235,20 +219,6 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
 def _of_rows(infos: dict[str, Any], rows: BoolArray) -> dict[str, Any]:
     """Infos as Gymnasium has them: beside each one the rows (B,) that it is known of."""
     return infos | {f"_{name}": rows for name in infos}
-
-
-def _last_ply(before: Position, action: int, now: Position) -> tuple[int | None, Position | None]:
-    """The last ply on a board, an action or the opponent's reply to it, and the position before it;
-    None where another game has begun.
-    """
-    if before.is_legal(action):
-        after = before.step(action)
-        if after == now:
-            return action, before
-        for reply in after.legal_actions():
-            if after.step(reply) == now:
-                return reply, after
-    return None, None
 
 
 def _autoreset_mode(given: AutoresetMode | str) -> AutoresetMode:

@@ -6,6 +6,5 @@
 """
 
 from boardenvs.exams.accuracy import Accuracy, ExamResult, take_exam
-from boardenvs.exams.positions import has_exam
 
-__all__ = ["Accuracy", "ExamResult", "has_exam", "take_exam"]
+__all__ = ["Accuracy", "ExamResult", "take_exam"]

@@ -50,11 +50,6 @@ class ExamPositions(NamedTuple):
     made: str  # when and how
 
 
-def has_exam(game: Game) -> bool:
-    """Whether the game has an exam."""
-    return Tablebase.covers(game) or _file(game) is not None
-
-
 @cache
 def exam_positions(game: Game) -> ExamPositions:
     """The exam of a game; ValueError for one without."""

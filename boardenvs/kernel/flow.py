@@ -24,20 +24,14 @@ def spread(flag: Bits, squares: int = ALL) -> Bits:
 def when(condition: Bits, function: Callable[..., Bits], *args: Bits) -> Bits:
     """`function(*args)` where `condition` is not zero, else 0; for conditions that rarely hold.
 
-    A batch computes it only for the rows that need it, unless an argument has several words.
+    A traced batch computes it only for the rows that need it, unless an argument has several words.
     `function` must not close over words.
     """
     if isinstance(condition, int):
         return function(*args) if condition else 0
-    if isinstance(condition, Wide) or any(isinstance(x, Wide) for x in args):
+    if isinstance(condition, np.ndarray | Wide) or any(isinstance(x, Wide) for x in args):
         mask = 0 - nonzero(condition) & ALL
-        return _each_word(function(*args), lambda word: word & mask)
-    if isinstance(condition, np.ndarray):
-        rows = np.flatnonzero(condition)
-        out = np.zeros_like(condition)
-        if rows.size:
-            out[rows] = function(*(a[rows] if isinstance(a, np.ndarray) else a for a in args))
-        return out
+        return join([word & mask for word in _words(function(*args))])
     return condition.when(function, args)
 
 
@@ -98,10 +92,6 @@ def rounds(function: Callable[..., Bits], value: Bits, *args: Bits) -> tuple[Bit
 
 def _words(value: Bits) -> tuple[Bits, ...]:
     return value.words if isinstance(value, Wide) else (value,)
-
-
-def _each_word(value: Bits, function: Callable[[Bits], Bits]) -> Bits:
-    return join(list(map(function, _words(value))))
 
 
 class Table:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from boardenvs.utils.imports import extra
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 INK, FAINT, RULE, BLUE = "#1f2933", "#5f6b78", "#d5dbe1", "#0072b2"
@@ -87,72 +84,3 @@ def to_svg(figure: Figure, title: str = "") -> bytes:
 def escaped(text: str) -> str:
     """The text for matplotlib, which would take what stands between dollar signs for a formula."""
     return text.replace("$", r"\$")
-
-
-class IntervalRow(NamedTuple):
-    """A value with its interval; an open end is -inf or inf."""
-
-    name: str
-    value: float
-    low: float
-    high: float
-    texts: tuple[str, str]  # the value and the interval, shown at the right edge
-    colour: str = BLUE
-
-
-def draw_intervals(
-    title: str,
-    rows: Sequence[IntervalRow],
-    label: str,
-) -> bytes:
-    """An SVG: a bar for each value, the first on top, with an arrow at an open end."""
-    width = 9.0
-    values = np.array([row[1:4] for row in rows])
-    known = values[np.isfinite(values)]
-    left, right = min(float(known.min()), 0.0), max(float(known.max()), 0.0)
-    reach = 0.06 * ((right - left) or 1.0)
-    with drawing(width, 1.2 + 0.34 * len(rows)) as figure:
-        figure.set_layout_engine("constrained", rect=(0, 0, 1 - 1.9 / width, 1))
-        axes = figure.subplots()
-        for place, row in enumerate(rows):
-            axes.barh(place, row.value, height=0.66, color=row.colour, alpha=0.85, zorder=2)
-            _draw_interval(axes, row, place, reach)
-            _draw_texts(axes, row.texts, place)
-        axes.axvline(0, color=INK, linewidth=1, zorder=3)
-        limits = left - 1.5 * reach * (left < 0), right + 0.5 * reach
-        axes.set(xlim=limits, ylim=(len(rows) - 0.4, -0.6), xlabel=escaped(label))
-        axes.set_yticks(range(len(rows)), [escaped(row.name) for row in rows])
-        axes.grid(visible=False, axis="y")
-        return to_svg(figure, title)
-
-
-def _draw_interval(axes: Axes, row: IntervalRow, place: int, reach: float) -> None:
-    """A line from end to end."""
-    if row.low == row.high:
-        return
-    for end, beyond, arrow in (
-        (row.low, row.value - reach, "<"),
-        (row.high, row.value + reach, ">"),
-    ):
-        bounded = np.isfinite(end)
-        axes.plot(
-            (row.value, end if bounded else beyond), (place, place), color=INK, linewidth=1.3,
-            marker="|" if bounded else arrow, markevery=[1], markersize=5, zorder=4,
-        )  # fmt: skip
-
-
-def _draw_texts(axes: Axes, texts: tuple[str, str], place: int) -> None:
-    """The value and the interval at the figure's right edge."""
-    from matplotlib.transforms import blended_transform_factory
-
-    figure = axes.figure
-    across = blended_transform_factory(figure.transFigure, axes.transData)
-    width = figure.get_figwidth()  # type: ignore[union-attr]  # no subfigures here
-    for text, inches, look in (
-        (texts[0], 1.3, {"fontweight": "bold"}),
-        (texts[1], 0.15, {"color": FAINT}),
-    ):
-        axes.text(
-            1 - inches / width, place, text, ha="right", va="center", transform=across,
-            fontsize=9, in_layout=False, **look,  # type: ignore[arg-type]
-        )  # fmt: skip
