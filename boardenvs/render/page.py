@@ -44,6 +44,10 @@ class ShownGame(NamedTuple):
     actions: Sequence[int]  # N
     title: str
     details: Sequence[tuple[str, str]] = ()  # facts, such as the players
+    notes: Sequence[str] = ()  # what is said of each position, N + 1, or nothing
+    curve: Sequence[
+        float | None
+    ] = ()  # the first side's share of a win in each position, or nothing
 
 
 def to_page(games: Sequence[ShownGame], *, title: str, legal: bool = False) -> str:
@@ -111,6 +115,8 @@ class _Writer:
             "further": _further(first),
             "counts": positions[0].counts(),
             "steps": steps,
+            "notes": list(shown.notes),
+            "curve": list(shown.curve),
         }
         if self._legal:
             seen_legal = (view(game, position, legal=True) for position in positions)

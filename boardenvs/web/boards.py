@@ -18,7 +18,9 @@ from boardenvs.game.look import Drawing
 from boardenvs.game.notation import Dropping, Moving
 from boardenvs.game.position import Position
 from boardenvs.play.session import record_of, session_of
+from boardenvs.records.page import show
 from boardenvs.records.record import Record, parse_names, until_illegal
+from boardenvs.render import to_page, to_svg
 from boardenvs.render.geometry import LINED, MARGIN, Cells, board_look, ground_of, moved
 from boardenvs.render.svg import write_drawing
 from boardenvs.render.view import view
@@ -149,6 +151,13 @@ def write_game(game: Game, wanted: SaveRequest) -> tuple[str, bytes]:
         session.resign(wanted.resigned)
     record = record_of(session)
     record = replace(record, goal=record.goal or wanted.goals)
+    if wanted.format == "page":
+        shown = show(record)._replace(notes=wanted.notes, curve=wanted.curve)
+        return "game.html", to_page([shown], title=game.title).encode()
+    if wanted.format == "svg":
+        last, before = session.actions[-1:], session.before
+        picture = to_svg(game, session.position, last[0] if last else None, before=before)
+        return "board.svg", picture.encode()
     name = f"game{records.FORMATS[wanted.format].suffixes[0]}"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name

@@ -114,6 +114,7 @@ class Connection:
     def _hello(self) -> dict[str, Any]:
         return {
             "version": __version__,
+            "host": self.door.shared_host,  # for links
             "games": {game_id: _variants(game_id) for game_id in games.importable()}
             | {text: [] for text in self.options.games},
             "agents": [

@@ -64,6 +64,7 @@ class Door:
         self.token, name = secrets.token_urlsafe(24), secrets.token_hex(8)
         self.host = _own_address() if shared else f"{name}.localhost"
         self.path = f"/{name}" if shared else ""
+        self.shared_host = self.host if shared else None  # as others on the network know it
         self._tickets: dict[str, tuple[float, Path | None]] = {}
         self._strangers: dict[tuple[str, int], asyncio.Transport] = {}
 

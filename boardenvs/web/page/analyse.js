@@ -23,7 +23,7 @@ export class AnalyseView {
     this.stop = button(T.stop, () => this.cancel());
     this.problem = el("small", { class: "problem" });
     this.summary = el("p", { class: "summary" });
-    this.moves = el("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": T.analysis });
+    this.moves = el("div", { class: "scroll analysed", tabIndex: 0, role: "region", "aria-label": T.analysis });
     this.graph = el("div");
     this.wrong = el("div");
     this.element = el("section", { "aria-label": T.views.analyse },
@@ -169,6 +169,13 @@ export class AnalyseView {
     return T.percent(this.shareOf(node));
   }
 
+  // What a saved page says of a position: the mark of the move that led to it, a better one, the value.
+  noteOf(node) {
+    const mark = this.mark(node), known = this.shareOf(node) !== null, better = node.parent?.review?.moves[0];
+    const parts = [mark && T.marks[mark], ["inaccuracy", "mistake", "blunder"].includes(mark) && T.betterWas(better.line.join(" ")), known && T.valueIs(this.app.table.side(0), this.textOf(node))];
+    return parts.filter(Boolean).join(". ").slice(0, 300);
+  }
+
   // The texts on the board by square: of the moves of the selected piece, or of all moves.
   values(from) {
     const { table } = this.app, seen = table.node.explanation, found = new Map();
@@ -220,8 +227,8 @@ export class AnalyseView {
     }
     if (this.progress) facts.unshift(this.progress);
     this.summary.textContent = facts.join(" · ");
-    this.moves.hidden = !seen?.moves.length;
-    if (seen?.moves.length) this.#keepingFocus(this.moves, () => this.moves.replaceChildren(this.#table(seen)));
+    if (!seen?.moves.length) this.moves.replaceChildren();
+    else this.#keepingFocus(this.moves, () => this.moves.replaceChildren(this.#table(seen)));
     this.#keepingFocus(this.wrong, () => this.#graph());
   }
 
@@ -274,8 +281,8 @@ export class AnalyseView {
       const { line: better } = node.parent.review.moves[0];
       return el("li", {}, button(
         T.wrong(node.ply, sides[mover(node)], node.move, better[0], this.lost(node)),
-        () => table.goTo(node.parent), { class: mark }),
-      button(T.better, () => table.tryLine(node.parent, better), { "aria-label": T.betterOf(node.ply) }));
+        () => { table.goTo(node.parent); this.app.toBoard(); }, { class: mark }),
+      button(T.better, () => { table.tryLine(node.parent, better); this.app.toBoard(); }, { "aria-label": T.betterOf(node.ply) }));
     };
     const counts = (role, name) => marked.filter(([node, mark]) => mover(node) === role && mark === name).length;
     const margin = info.points && line.some((node) => node.review?.unit === "margin");

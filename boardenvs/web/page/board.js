@@ -30,6 +30,9 @@ export class Board {
     this.asking = el("dialog", { class: "ask", "aria-label": T.which });
     this.element = el("div", { class: "board", id: "board" }, this.rows, el("div", { class: "middle" }, this.grid, this.over), this.columns, this.asking);
     this.grid.addEventListener("keydown", (event) => this.#key(event));
+    // After a click arrow keys step through the game, as elsewhere; after Tab they go from square to square.
+    this.grid.addEventListener("pointerdown", () => { this.byPointer = true; });
+    document.addEventListener("keydown", ({ key }) => { if (["Tab", "Enter", " "].includes(key)) this.byPointer = false; });
   }
 
   get #size() { return this.shape[0] * this.shape[1]; }
@@ -249,7 +252,7 @@ export class Board {
       this.#click(this.from);
       return;
     }
-    if (!step || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (!step || this.byPointer || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     event.stopPropagation();
     const at = this.order.indexOf(this.focused), [rows, columns] = this.shape;

@@ -62,10 +62,11 @@ class App {
     this.format = choice(T.formats, "jsonl", () => {});
     this.moves = el("div", { class: "movelist", tabIndex: 0, role: "region", "aria-label": T.moves });
     this.side = el("div", { class: "side" });
-    this.place = el("div", { class: "place" }, this.bar, this.board.element);
+    this.place = el("div", { class: "place" }, this.bar, this.board.element, this.steps);
+    this.#steppedByHand();
     this.status = el("div", { class: "status" }, this.caption, this.counts, this.note, this.problem, this.pass);
-    this.notation = el("section", { class: "notation", "aria-label": T.moves }, this.steps, this.moves, this.form,
-      el("div", { class: "buttons" }, button(T.copyLink, () => this.#copyLink()), this.sound),
+    this.notation = el("section", { class: "notation", "aria-label": T.moves }, this.moves, this.form,
+      el("div", { class: "buttons" }, button(T.copyLink, () => this.#copyLink()), button(T.copyMoves, () => this.#copied(table.tree.mainLine().slice(1).map((node) => node.move).join(" "))), button(T.copyPicture, () => this.#copyPicture()), this.sound),
       el("details", {}, el("summary", {}, T.keep),
         el("div", { class: "buttons saving" }, labelled(T.format, this.format), button(T.save, () => this.save()))));
     this.main = el("main", { hidden: true }, this.place, this.status, this.side);
@@ -152,8 +153,13 @@ class App {
   }
 
   async #copyLink() {
-    const link = location.href.replace("#", `#token=${this.connection.token}&`);
-    this.table.message = (await copy(link)) ? T.copiedLink : T.copyThis(link);
+    const { token, hello } = this.connection, url = new URL(location.href.replace("#", `#token=${token}&`));
+    if (hello.host) url.hostname = hello.host; // by which others on the network know this machine
+    this.#copied(url.href, hello.host ? T.copiedLink : T.copiedOwnLink);
+  }
+
+  async #copied(text, message = T.copied) {
+    this.table.message = (await copy(text)) ? message : T.copyThis(text);
     say(this.table.message);
     this.render();
   }
@@ -164,12 +170,38 @@ class App {
     const { table } = this, { tree } = table;
     const end = tree.mainLine().at(-1), { players, info, goals } = this.#told(end);
     const wanted = { format: this.format.value, line: tree.line(end), players, info, goals, resigned: tree.resigned(end) };
+    const path = end.path, analysed = wanted.format === "page" && path.some((node) => node.review ?? node.explanation);
+    if (analysed) Object.assign(wanted, { notes: path.map((node) => this.analysis.noteOf(node)), curve: path.map((node) => this.analysis.shareOf(node)) });
     const file = await this.connection.request({ do: "save", ...wanted }).catch((error) => table.fail(error));
-    if (!file) return;
+    if (file) this.#download(file);
+  }
+
+  #download(file) {
     const content = Uint8Array.from(atob(file.content), (character) => character.charCodeAt(0));
     const link = el("a", { href: URL.createObjectURL(new Blob([content])), download: file.name });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+
+  // The board as a PNG in the clipboard, or as an SVG file where the browser does not allow that.
+  async #copyPicture() {
+    const { table, connection } = this;
+    const file = await connection.request({ do: "save", format: "svg", line: table.tree.line() }).catch((error) => table.fail(error));
+    if (!file) return;
+    try {
+      const image = el("img", { src: `data:image/svg+xml;base64,${file.content}` }), canvas = el("canvas");
+      await image.decode();
+      Object.assign(canvas, { width: 2 * image.naturalWidth, height: 2 * image.naturalHeight });
+      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+      const png = await new Promise((resolve) => { canvas.toBlob(resolve, "image/png"); });
+      await navigator.clipboard.write([new ClipboardItem({ "image/png": png })]);
+      table.message = T.copied;
+    } catch {
+      this.#download(file);
+      table.message = T.savedPicture;
+    }
+    say(table.message);
+    this.render();
   }
 
   // Players and facts of the game that ends at this node.
@@ -302,10 +334,32 @@ class App {
   #key(event) {
     const step = { ArrowLeft: -1, ArrowRight: 1, Home: -1e6, End: 1e6 }[event.key];
     if (!step || event.altKey || event.ctrlKey || event.metaKey || this.view === "runs" || !this.table.tree) return;
-    if (event.target.closest?.("input, select, textarea, dialog, .grid")) return;
+    if (event.target.closest?.("input, select, textarea, dialog")) return;
     event.preventDefault();
     this.table.step(step);
   }
+
+  // The wheel over the board, where the page does not scroll, and swipes step through the game.
+  #steppedByHand() {
+    const { table, place } = this, still = () => document.scrollingElement.scrollHeight <= innerHeight + 1;
+    let turned = 0, touch = null;
+    place.addEventListener("wheel", (event) => {
+      if (event.ctrlKey || !still() || !table.tree) return;
+      event.preventDefault();
+      turned += event.deltaMode ? 40 * event.deltaY : event.deltaY;
+      if (Math.abs(turned) < 40) return;
+      table.step(Math.sign(turned));
+      turned = 0;
+    }, { passive: false });
+    place.addEventListener("touchstart", ({ touches, target }) => { touch = touches.length === 1 && !target.closest(".movable") ? touches[0] : null; }, { passive: true });
+    place.addEventListener("touchend", ({ changedTouches: [end] }) => {
+      const [x, y] = touch ? [end.clientX - touch.clientX, end.clientY - touch.clientY] : [0, 0];
+      if (Math.abs(x) > 50 && Math.abs(y) < Math.abs(x) / 2) table.step(x < 0 ? 1 : -1);
+    });
+  }
+
+  // After a choice in a list, on a phone, where the board is above it.
+  toBoard() { this.place.scrollIntoView({ block: "nearest" }); }
 
   #changed(by) {
     const { table } = this, before = this.heard;
@@ -331,8 +385,8 @@ class App {
     this.#bar();
     this.note.textContent = table.thinking ? T.thinking(this.newGame.nameOf(table.thinking)) : table.message || (this.#mustPass() ? T.mustPass(table.side(position.to_move)) : this.#whoseTurn());
     this.problem.textContent = table.problem;
-    this.form.hidden = table.over || !table.open || Boolean(editing);
-    const passes = this.form.hidden ? [] : position.legal.filter(([, squares]) => !squares.length);
+    this.form.hidden = table.over || Boolean(editing); // it stays while an agent thinks, and keeps the focus
+    const passes = this.form.hidden || !table.open ? [] : position.legal.filter(([, squares]) => !squares.length);
     this.pass.replaceChildren(...passes.map(([name]) => button(T.capital(name), () => this.play(name), { class: "main" })));
     const example = position.legal.find(([, squares]) => squares.length)?.[0];
     this.typedField.querySelector("small").textContent = example ? T.typeMoveHelp(example) : "";

@@ -142,6 +142,6 @@ export class RecordsView {
     }
     this.render();
     this.list.querySelector(`[aria-label="${T.openGame(number)}"]`)?.focus({ preventScroll: true });
-    this.app.place.scrollIntoView({ block: "nearest" }); // on a phone it is above the list
+    this.app.toBoard();
   }
 }

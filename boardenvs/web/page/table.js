@@ -274,8 +274,7 @@ export class Table extends EventTarget {
   }
 
   fail(error) {
-    if (error instanceof Lost) return;
-    this.problem = T.error(error.message);
+    this.problem = error instanceof Lost ? T.notDone : T.error(error.message);
     say(this.problem);
     this.dispatchEvent(new Event("change"));
   }
