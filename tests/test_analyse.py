@@ -233,17 +233,3 @@ def test_the_end_of_a_game_is_that_of_the_plainest_search(seed: int) -> None:
     assert [summary.choices for summary in found.summaries] == choices
     assert sum(lost) > 0
     assert found.largest_losses(1)[0].lost == max(ply.lost or 0 for ply in found.plies)
-
-
-def test_a_loss_is_one_that_the_next_look_confirms() -> None:
-    """A look of one ply takes for lost what the next look, a ply on, does not."""
-    found = review(random_record("othello", 6), "alphabeta:depth=1")
-    doubted = 0
-    for ply, following in zip(found.plies, found.plies[1:], strict=False):
-        if ply.before is None or ply.after is None or following.analysis.value is None:
-            continue
-        if ply.analysis.unit == following.analysis.unit:
-            now, later = ply.before - ply.after, ply.before + following.analysis.value
-            assert ply.lost == max(0.0, min(now, later))
-            doubted += later < now
-    assert doubted

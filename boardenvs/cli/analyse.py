@@ -45,7 +45,8 @@ class AnalyseCommand:
     deeper.
 
     Given a file of recorded games, it reviews one: for each ply the value of the move, the better
-    one, and what was lost.
+    one, and what was lost. Without `--with`, it searches the game twice, the second time deeply
+    from the end to the start, as the web page does.
 
     ```
     boardenvs analyse othello
@@ -53,7 +54,7 @@ class AnalyseCommand:
     boardenvs analyse othello "8/8/8/3wb3/3bw3/8/8/8 black" --with mcts --time 5
     boardenvs analyse lines_of_action \
       "2bbb3/1b3w2/w2ww3/w1w1wb2/w4wb1/w2b4/w3b3/5bbb white 17" --prove
-    boardenvs analyse othello games.jsonl --number 3 --with alphabeta:depth=6
+    boardenvs analyse othello games.jsonl --number 3
     ```
     """
 
@@ -117,7 +118,7 @@ class AnalyseCommand:
             record = self._find(game, Path(self.what))
         self._check(record is not None)
         if record is not None and self.ply is None:
-            self._review(record, agent)
+            self._review(record)
             return
         position = self._position(game, record)
         if self.agent is None and Tablebase.covers(game):
@@ -189,12 +190,12 @@ class AnalyseCommand:
             raise KeyboardInterrupt
         return latest
 
-    def _review(self, record: Record, agent: Agent) -> None:
+    def _review(self, record: Record) -> None:
         from boardenvs.cli.tables import review_json, show_review
         from boardenvs.play import review
 
         with counting("positions") as show:
-            found = review(record, agent, seed=self.seed, progress=show)
+            found = review(record, self.agent, seed=self.seed, progress=show)
         if self.as_json:
             print_json(review_json(found))
         else:

@@ -40,6 +40,7 @@ dumps: Callable[[object], bytes] = _dumps
 _DIGEST = hashlib.sha256().digest_size
 _log = logging.getLogger("boardenvs")
 _announced = False
+when_compiling: list[Callable[[], object]] = []  # called before each function that is compiled
 
 
 def njit(*signatures: Any, cache: bool = False, **options: Any) -> Callable[..., Any]:
@@ -129,6 +130,8 @@ class MachineCode(_Cache):
                 return self._parts.rebuild(target_context, pickle.loads(content))
             except Exception as error:  # whole, and yet of something else
                 _warn_of(path, f"{type(error).__name__}: {error}")
+        for tell in when_compiling:
+            tell()
         _announce()
         return None
 

@@ -1,22 +1,44 @@
 """Review a game that was played: the value of each move, and what would have been better.
 
-found = review(record, "alphabeta:depth=6")
+found = review(record)
 for ply in found.largest_losses(3):
     print(ply.number, ply.name, ply.lost, ply.analysis.names(ply.best.line))
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from boardenvs.agents import Agent, agent_for
 from boardenvs.agents.analyse import analyse, default_analyst
+from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import MAX_VALUE
 from boardenvs.records.record import Record, replay
-from boardenvs.search.analysis import Analysis, MoveAnalysis, Unit
+from boardenvs.search.analysis import (
+    OPPOSITE,
+    Analysis,
+    MoveAnalysis,
+    Unit,
+    final_analysis,
+    ranked,
+)
+from boardenvs.search.compiler import has_exact_end
+from boardenvs.search.evaluation_file import trained_evaluation
+from boardenvs.search.limits import Limits
+from boardenvs.search.solver import search_position
+from boardenvs.tablebase import Tablebase
+
+_QUICK, _DEEP, _DEEPER = 3_000, 300_000, 1_500_000  # nodes of a position
+_EXACT = 20  # empty squares from which positions are solved to the end, with `_TO_END` nodes
+_TO_END = 6_000_000
+_OTHERS = 0.3  # nodes of all other moves together, as a share of the position's
+# Differences of two passes from which a position is searched once more.
+_DOUBT: dict[Unit, float] = {"margin": 4.0, "score": 0.25, "heuristic": 100.0}
 
 
 @dataclass(frozen=True)
@@ -109,21 +131,20 @@ def review(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Review:
-    """Analyse every position of a game with an agent, by default the game's `default_analyst`.
+    """Analyse every position of a game with an agent, by default as `analyse_line` does.
 
-    A move's loss is the best move's value minus its own, both from the analysis of the position
-    before it, but never more than the analysis of the next position confirms, which looks one ply
-    further.
+    A move's loss is the value of the best move minus the value of the position after the move.
 
-    progress: called with the number of analysed positions and of all. ValueError if the agent
-    cannot play the game, IllegalActionError if the record breaks the rules.
+    progress: called with the number of analyses so far and of all. ValueError if the agent cannot
+    play the game, IllegalActionError if the record breaks the rules.
     """
     game, positions = record.game, replay(record)
-    agent, found = agent_for(game, agent or default_analyst(game)), list[Analysis]()
-    for position in positions:
-        found.append(analyse(position, agent, rng=np.random.default_rng(seed)))
+    found: dict[int, Analysis] = {}
+    passes = 2 if agent is None and _has_passes(positions[0]) else 1
+    for done, (ply, seen) in enumerate(analyse_line(positions, record.actions, agent, seed), 1):
+        found[ply] = seen
         if progress:
-            progress(len(found), len(positions))
+            progress(done, passes * len(positions))
     plies = []
     for number, action in enumerate(record.actions, start=1):
         seen = found[number - 1]
@@ -133,21 +154,108 @@ def review(
     return Review(record, tuple(plies))
 
 
+def analyse_line(
+    positions: Sequence[Position],
+    actions: Sequence[int],
+    agent: Agent | str | None = None,
+    seed: int = 0,
+) -> Iterator[tuple[int, Analysis]]:
+    """Yield the plies and the analyses of all positions of a game; of a ply's, the last is best.
+
+    Without an agent, games with a search are analysed twice: quickly, and from the last position
+    back to the first with some hundred times the nodes, exactly as early as possible, with even
+    more where the two differ. A position's value then takes the next one's into account.
+    """
+    game = positions[0].game
+    if agent is not None or not _has_passes(positions[0]):
+        agent = agent_for(game, agent or default_analyst(game))
+        for ply, position in enumerate(positions):
+            yield ply, analyse(position, agent, rng=np.random.default_rng(seed))
+        return
+    quick = []
+    for ply, position in enumerate(positions):
+        quick.append(_search(position, _QUICK))
+        yield ply, quick[ply]
+    following: Analysis | None = None
+    for ply in reversed(range(len(positions))):
+        found = _search(positions[ply], _DEEP)
+        if found.nodes < _DEEPER and not found.proven and found.value is not None:
+            expected = [quick[ply].value]
+            if following is not None and found.choice == actions[ply]:
+                expected.append(value_after(found, following))
+            if any(v is not None and abs(v - found.value) > _DOUBT[found.unit] for v in expected):
+                found = _search(positions[ply], _DEEPER)
+        if following is not None:
+            found = _with_next(found, actions[ply], following)
+        following = found
+        yield ply, found
+
+
+def _has_passes(position: Position) -> bool:
+    return position.game.has_heuristic and not Tablebase.covers(position.game)
+
+
+def _search(position: Position, nodes: int) -> Analysis:
+    """The analysis by a search of this size, in learnt values if the game has them."""
+    game = position.game
+    if position.is_over():
+        return final_analysis(position)
+    evaluation, fills_up = trained_evaluation(game), has_exact_end(game)
+    if fills_up and nodes > _QUICK and game.empty_squares(stack([position]))[0] <= _EXACT:
+        nodes = _TO_END
+    limits = Limits(
+        nodes=nodes,
+        endgame=12 if nodes == _QUICK else _EXACT,
+        probcut=1.5 if fills_up and evaluation is not None else 0.0,
+        reductions=evaluation is not None and not fills_up,
+    )
+    began = time.perf_counter()
+    others = 1.0 if nodes == _QUICK else _OTHERS
+    found = search_position(position, limits, evaluation=evaluation, moves=others)
+    return replace(ranked(found), seconds=time.perf_counter() - began)
+
+
+def value_after(seen: Analysis, following: Analysis | None) -> float | None:
+    """The value of the next position for the side to move in `seen`; None if unknown."""
+    if following is None or following.value is None or following.unit != seen.unit:
+        return None
+    same = following.position.to_move == seen.position.to_move
+    return following.value if same else -following.value
+
+
+def _with_next(seen: Analysis, action: int, following: Analysis) -> Analysis:
+    """The analysis with the value of the move that was played as the next analysis has it."""
+    value = value_after(seen, following)
+    if value is None or seen.proven:
+        return seen
+    same = following.position.to_move == seen.position.to_move
+    outcome = following.outcome
+    played = replace(
+        next(move for move in seen.moves if move.action == action),
+        value=value,
+        outcome=outcome if same or outcome is None else OPPOSITE[outcome],
+        plies=None if following.plies is None else following.plies + 1,
+        line=(action, *following.line),
+    )
+    moves = [move for move in seen.moves if move.action != action]
+    if action == seen.choice:  # the others were searched less deep
+        moves = [replace(m, value=min(m.value or value, value), outcome=None) for m in moves]
+    moves.insert(0 if action == seen.choice or value > (seen.value or 0.0) else len(moves), played)
+    moves.sort(key=lambda move: -math.inf if move.value is None else move.value, reverse=True)
+    return replace(seen, moves=tuple(moves), choice=moves[0].action, value=moves[0].value)
+
+
 def loss_of(
     action: int, seen: Analysis, following: Analysis | None
 ) -> tuple[float | None, float | None]:
     """Return a move's value for the side that played it, and its loss; None if unknown.
 
-    seen: the analysis of the position before the move. following: of the position after it, which
-    limits the loss, and gives the value if `seen` has none for this move.
+    seen: the analysis of the position before the move. following: of the position after it, whose
+    value is the move's, if it is of the same unit.
     """
-    known = {move.action: move.value for move in seen.moves}
-    after, later = known.get(action), None
-    if following is not None and following.value is not None and following.unit == seen.unit:
-        same = following.position.to_move == seen.position.to_move
-        later = following.value if same else -following.value
+    after = value_after(seen, following)
     if after is None:
-        after = later
+        after = {move.action: move.value for move in seen.moves}.get(action)
     if seen.value is None or after is None:
         return after, 0.0 if action == seen.choice else None
-    return after, max(0.0, seen.value - max(after, after if later is None else later))
+    return after, max(0.0, seen.value - after)

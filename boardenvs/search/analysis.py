@@ -23,6 +23,7 @@ Unit: TypeAlias = Literal["score", "margin", "heuristic"]
 
 # By the result to the side to move.
 OUTCOMES: dict[float, Outcome] = {1: "win", 0: "draw", -1: "loss"}
+OPPOSITE: dict[Outcome, Outcome] = {"win": "loss", "draw": "draw", "loss": "win"}
 
 _LINE_PLIES = 8  # of a line of a network's most probable actions
 

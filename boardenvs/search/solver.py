@@ -29,10 +29,10 @@ def search_position(
     seed: WordArray = _SEED,
     evaluation: Evaluation | None = None,
     stop: Callable[[], bool] | None = None,
-    moves: bool = True,
+    moves: float = 1.0,
 ) -> Analysis:
-    """Search a position until its outcome is proven or a limit is reached; then, if `moves`, search
-    each move to the same depth, all together with the same limits of nodes and time.
+    """Search a position until its outcome is proven or a limit is reached; then search each other
+    move to the same depth, all together with `moves` times the nodes and time, or none if it is 0.
 
     `seed`, (1,) uint64, orders moves of equal value. The evaluation judges positions, or without
     one the game's heuristic. `stop()` ends the search once it returns True. No move has a higher
@@ -45,7 +45,7 @@ def search_position(
     found = {root.line[0]: root}
     if moves:
         others = [action for action in position.legal_actions() if action != root.line[0]]
-        share = _share(replace(limits, depth=max(root.depth, 1)), len(others))
+        share = _share(replace(limits, depth=max(root.depth, 1)), len(others) / moves)
         for action in others:
             seen = searcher.search_move(position, action, share)
             if seen.value > root.value:
@@ -73,11 +73,11 @@ def smoothed(found: Analysis, shallower: Analysis) -> Analysis:
     return replace(found, moves=tuple(moves), value=moves[0].value, nodes=nodes)
 
 
-def _share(limits: Limits, count: int) -> Limits:
+def _share(limits: Limits, count: float) -> Limits:
     """The limits of each of `count` searches that share these limits."""
     return replace(
         limits,
-        nodes=None if limits.nodes is None else max(limits.nodes // max(count, 1), 1),
+        nodes=None if limits.nodes is None else max(int(limits.nodes / max(count, 1)), 1),
         time=None if limits.time is None else limits.time / max(count, 1),
     )
 
@@ -192,5 +192,5 @@ class _Searcher:
             known = unit == "heuristic" and self._game.has_heuristic
             return float(seen.value) if known else None
         if unit == "margin":
-            return seen.value / POINT
+            return max(-64.0, min(seen.value / POINT, 64.0))
         return max(-1.0, min(seen.value / WON, 1.0))

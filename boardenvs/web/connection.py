@@ -191,7 +191,8 @@ class Connection:
                 if request.job in self._tasks:
                     self._tasks[request.job].cancel()
             case messages.MoveRequest() | messages.ExplainRequest() | messages.ReviewRequest():
-                options.check_agent(request.agent)
+                if request.agent is not None:
+                    options.check_agent(request.agent)
                 options.game(request.line.game)
                 async for part in self._think(request):
                     yield part

@@ -90,11 +90,11 @@ class ExplainRequest(_Request):
 
 
 class ReviewRequest(_Request):
-    """An agent's analysis of every position of a line."""
+    """The analysis of every position of a line; without an agent as `play.review` does it."""
 
     do: Literal["review"]
     line: Line
-    agent: Text
+    agent: Text | None = None
 
 
 class SaveRequest(_Request):

@@ -1,14 +1,17 @@
 """Processes in which agents think for the pages, so that they can be stopped by killing them.
 
-A process does one job at a time, and answers with parts in JSON, of which the last has "end".
-Output of agents goes to standard error.
+A process does one job at a time, and answers with parts in JSON, of which the last has "end". Parts
+with "preparing" say that a game is being compiled, which is done once. Output of agents goes to
+standard error.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
+import math
 import os
 import re
 import time
@@ -23,15 +26,16 @@ import numpy as np
 
 from boardenvs import games, records
 from boardenvs.agents import Agent, agent_for
-from boardenvs.agents.analyse import analyse, analyse_until
+from boardenvs.agents.analyse import analyse_until
 from boardenvs.agents.base import AnalysingUntil
 from boardenvs.agents.spec import make_agent
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.position import Position
 from boardenvs.kernel.backend import no_compiling
 from boardenvs.play import reply
+from boardenvs.play.review import analyse_line
 from boardenvs.records.record import names
-from boardenvs.search.analysis import ranked
+from boardenvs.search.analysis import Analysis, ranked
 from boardenvs.utils.child import ChildFunction
 from boardenvs.web.boards import describe_position, parsed, read_line
 from boardenvs.web.messages import (
@@ -72,6 +76,7 @@ class Workers:
             child = await self._child()
             self._working.add(child)
             reading, at_end = self._threads.submit(_ask, child, job), False
+            part: dict[str, Any] = {}
             try:
                 while not at_end:
                     answer: bytes = await asyncio.wrap_future(reading)
@@ -83,12 +88,23 @@ class Workers:
                         yield part
                         reading = self._threads.submit(_receive, child)
             finally:
-                self._working.discard(child)
-                if at_end and len(self._idle) < _IDLE:
-                    self._idle.append(child)
+                if "preparing" in part:  # machine code is kept, so this is never lost
+                    self._threads.submit(self._let_prepare, child, reading)
                 else:
-                    child.kill()
-                    reading.add_done_callback(lambda _: child.close())
+                    self._working.discard(child)
+                    if at_end and len(self._idle) < _IDLE:
+                        self._idle.append(child)
+                    else:
+                        child.kill()
+                        reading.add_done_callback(lambda _: child.close())
+
+    def _let_prepare(self, child: ChildFunction, reading: Future[bytes]) -> None:
+        """Close a process whose job was stopped once it does not compile any more."""
+        with contextlib.suppress(AgentProcessError):
+            while "preparing" in json.loads(reading.result()):
+                reading = self._threads.submit(_receive, child)
+        self._working.discard(child)
+        child.close()
 
     async def warm(self) -> None:
         """Start a process, so that its imports are done before its first job."""
@@ -133,6 +149,11 @@ def _receive(child: ChildFunction) -> bytes:
 def work(pipe: Connection) -> None:
     """Answer jobs until the server ends or kills this process."""
     os.dup2(2, 1)
+    with contextlib.suppress(ImportError):  # without Numba nothing is compiled
+        from boardenvs.kernel.compile_cache import when_compiling
+
+        step = itertools.count(1)
+        when_compiling.append(lambda: pipe.send_bytes(b'{"preparing": %d}' % next(step)))
     with contextlib.suppress(EOFError, BrokenPipeError):  # the server has ended
         while True:
             for part in _answer(pipe.recv()):
@@ -156,10 +177,10 @@ def _parts(job: Job) -> Iterator[dict[str, Any]]:
         case LoadJob():
             yield {"games": _load(job)}
         case ReviewRequest():
-            agent = _agent(job.agent)
-            for ply, position in enumerate(_positions(job.line)):
-                if not position.is_over():
-                    yield {"ply": ply, "explanation": analyse(position, agent).to_json()}
+            agent = None if job.agent is None else _agent(job.agent)
+            record = read_line(parsed(job.line.game), job.line)
+            for ply, found in analyse_line(records.replay(record), record.actions, agent):
+                yield {"ply": ply, "explanation": found.to_json()}
         case _:
             position = _positions(job.line)[-1]
             if position.is_over():
@@ -199,16 +220,29 @@ def _move(job: MoveRequest, position: Position) -> Iterator[dict[str, Any]]:
 
 def _searched(agent: AnalysingUntil, position: Position, seed: int, seconds: float) -> int:
     """Return the action that an agent chooses after searching for some seconds."""
-    until, rng = time.monotonic() + seconds, np.random.default_rng([seed, position.ply])
-    *_, found = agent.analyse_until(position, lambda: time.monotonic() > until, rng)
+    rng, clock = np.random.default_rng([seed, position.ply]), _Clock(seconds)
+    *_, found = map(clock.start, agent.analyse_until(position, clock.is_over, rng))
     return ranked(found).moves[0].action if found.choice is None else found.choice
 
 
+class _Clock:
+    """Time to think, which begins with the first analysis: before that, code is compiled."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._until = seconds, math.inf
+
+    def start(self, found: Analysis) -> Analysis:
+        self._until = min(self._until, time.monotonic() + self._seconds)
+        return found
+
+    def is_over(self) -> bool:
+        return time.monotonic() > self._until
+
+
 def _explain(job: ExplainRequest, position: Position) -> Iterator[dict[str, Any]]:
-    until = time.monotonic() + job.seconds
-    shown, last = 0.0, None
-    for found in analyse_until(position, _agent(job.agent), lambda: time.monotonic() > until):
-        last = found
+    clock, shown, last = _Clock(job.seconds), 0.0, None
+    for found in analyse_until(position, _agent(job.agent), clock.is_over):
+        last = clock.start(found)
         if time.monotonic() - shown >= _SECONDS_BETWEEN:
             yield {"explanation": found.to_json()}
             shown, last = time.monotonic(), None

@@ -1,0 +1,31 @@
+"""The review of a whole game, in compiled code."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from boardenvs.games import make
+from boardenvs.play import GameSession, record_of, review
+
+
+def test_one_value_per_position_and_losses_between_them() -> None:
+    """The default review: what a position is worth, a move loses, and the next position is worth is
+    one calculation, and the end is exact.
+    """
+    session = GameSession(make("othello"))
+    rng = np.random.default_rng(6)
+    while not session.is_over:
+        session.play(int(rng.choice(session.legal_actions())))
+    found = review(record_of(session))
+    for ply, following in zip(found.plies, found.plies[1:], strict=False):
+        seen, after = ply.analysis, following.analysis
+        same = after.position.to_move == seen.position.to_move
+        worth = (after.value or 0) * (1 if same else -1)
+        assert ply.after == worth
+        assert ply.lost == max(0.0, (seen.value or 0) - worth)
+        if not seen.proven:
+            assert worth <= (seen.value or 0)
+            assert next(m.value for m in seen.moves if m.action == ply.action) == worth
+        empty = 64 - (seen.position.own | seen.position.opp).bit_count()
+        assert seen.proven or empty > 14
+    assert sum((ply.lost or 0) >= 8 for ply in found.plies) > 9  # of a random game
