@@ -3,6 +3,7 @@
 import json
 import re
 import string
+import time
 
 import numpy as np
 import pytest
@@ -436,7 +437,19 @@ def test_tools_play_a_game(numpy_in_processes):
     (best,) = tools.analyse(1)["moves"]
     assert best["move"] in tools.legal_moves()
     assert "\n2. " in tools.play(best["move"])
-    assert "analyse" not in [tool.__name__ for tool in GameTools(analysis=False).tools]
+
+
+def test_tools_test_a_model(numpy_in_processes, monkeypatch):
+    """Without an analysis, and with a limit for each of its moves."""
+    tools = GameTools("wolf_and_sheep", analysis=False, seconds=300, move_seconds=100)
+    assert "analyse" not in [tool.__name__ for tool in tools.tools]
+    now = time.monotonic()
+    tools.new_game(opponent="greedy", seat="sheep", seed=1)
+    for passed, said in ((50, "# The position"), (140, "# The position"), (400, "You have lost")):
+        monkeypatch.setattr("time.monotonic", lambda passed=passed: now + passed)
+        found = tools.play(tools.legal_moves()[0])
+        assert said in found
+    assert "Your time for a move, 100 seconds, is over" in found
 
 
 def test_tools_name_no_file():

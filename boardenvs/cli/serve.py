@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -54,11 +55,12 @@ class McpCommand:
 
     A model's program starts this command, and the model then has tools to begin a game, see the
     board and the legal moves, play, and analyse. It may name any game that is not code, and the
-    opponent given here or one of a list. To test a model, leave the analysis out.
+    opponent given here or one of a list. To test a model, leave the analysis out and limit its
+    time.
 
     ```
     boardenvs mcp
-    boardenvs mcp lines_of_action level:5 --no-analysis
+    boardenvs mcp lines_of_action level:5 --no-analysis --move-seconds 120
     ```
     """
 
@@ -72,13 +74,23 @@ class McpCommand:
         bool, Option("--analysis/--no-analysis", help="Offer a tool that values moves.")
     ] = True
     seconds: Annotated[float, Option(help="The limit for a call.", min=1.0)] = 60.0
+    move_seconds: Annotated[
+        float | None,
+        Option(help="The model's limit for a move, after which it loses. Default: none.", min=1.0),
+    ] = None
 
     def run(self) -> None:
         if importlib.util.find_spec("mcp") is None:
             raise ValueError("this command needs mcp: pip install 'boardenvs[mcp]'")
         from boardenvs.text.adapters.mcp import GameTools, server_of
 
-        made = GameTools(self.game, self.opponent, analysis=self.analysis, seconds=self.seconds)
+        made = GameTools(
+            self.game,
+            self.opponent,
+            analysis=self.analysis,
+            seconds=self.seconds,
+            move_seconds=self.move_seconds or math.inf,
+        )
         server_of(made).run("stdio")
 
 

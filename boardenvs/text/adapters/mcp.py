@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache, wraps
+from math import inf
 from multiprocessing.connection import Connection
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -46,7 +47,8 @@ class GameTools:
 
     Callers may name any game except those that run code, and the opponents in `OPPONENTS`; the
     defaults may be others. analysis: whether `analyse` is one of the `tools`. seconds: the limit
-    for a call; ValueError if it takes longer.
+    for a call; ValueError if it takes longer. move_seconds: the caller's limit for a move, after
+    which the game is lost.
     """
 
     def __init__(
@@ -56,7 +58,9 @@ class GameTools:
         *,
         analysis: bool = True,
         seconds: float = SECONDS,
+        move_seconds: float = inf,
     ) -> None:
+        self._move_seconds, self._late_at = move_seconds, inf
         self.tools: list[Callable[..., Any]] = [
             self.new_game,
             self.board,
@@ -94,7 +98,7 @@ class GameTools:
         player = _Opponent(opponent, self._thinking)
         env = TextEnv(game, opponent=player, seat=seat, legal_moves=True, retries=100)
         env.reset(seed=seed, position=position)
-        self._env = env
+        self._env, self._late_at = env, time.monotonic() + self._move_seconds
         return self.board()
 
     def board(self) -> str:
@@ -111,14 +115,19 @@ class GameTools:
 
     def play(self, move: str) -> str:
         """Play a move, such as e3 or b1-b3, and get the board after the opponent's answer."""
+        env = self._playing()
+        if time.monotonic() > self._late_at and not env.done:
+            env.session.resign(env.role)
+            return f"Your time for a move, {self._move_seconds:g} seconds, is over. {self.board()}"
         self._thinking.begin()
         try:
-            self._playing().step(move)
+            env.step(move)
         except ValueError as error:
             self._env = None
             raise ValueError(
                 f"the opponent did not move: {error}. This game is over: call new_game"
             ) from error
+        self._late_at = time.monotonic() + self._move_seconds
         return self.board()
 
     def analyse(self, moves: int = 5) -> dict[str, Any]:
