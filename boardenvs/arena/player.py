@@ -107,7 +107,8 @@ class Player:
 
     def count(self) -> Faults:
         """The faults so far, with the agent's own counts since the match began."""
-        counted = {k: v - self._before.get(k, 0) for k, v in report_of(self._agent).items()}
+        now = report_of(self._agent)
+        counted = {k: round(v - self._before.get(k, 0), 6) for k, v in now.items()}
         self.faults.counts = {name: amount for name, amount in counted.items() if amount > 0}
         return self.faults
 

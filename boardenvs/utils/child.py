@@ -117,13 +117,14 @@ class ChildProgram:
         return self._life < 0 or self._owner != os.getpid()
 
     def cpu_seconds(self) -> float:
-        """CPU seconds of its process group so far; 0 on systems without /proc."""
-        ticks = 0
-        for status in Path("/proc").glob("[0-9]*/stat"):
+        """CPU seconds of it and its children so far; 0 on systems without /proc."""
+        ticks, left = 0, [str(self._process.pid)]
+        while left:
+            process = Path("/proc") / left.pop()
             with contextlib.suppress(OSError):  # it has just ended
-                fields = status.read_text(errors="replace").rpartition(")")[2].split()
-                if int(fields[2]) == self._process.pid:
-                    ticks += sum(map(int, fields[11:15]))
+                fields = (process / "stat").read_text(errors="replace").rpartition(")")[2].split()
+                ticks += sum(map(int, fields[11:15]))
+                left += (process / "task" / process.name / "children").read_text().split()
         return ticks / os.sysconf("SC_CLK_TCK")
 
     def how_it_ended(self, seconds: float) -> str:

@@ -3,6 +3,9 @@
 The policy is a table: a weight for each kind of square, by its distances to the edges. It is served
 as a model behind an endpoint. verifiers loads the environment by its id, asks the model, and pays
 each reply the reward of its move. REINFORCE learns from these traces alone.
+
+It runs with verifiers 0.4.0, the newest in November 2026, and 0.3.1. They differ in the numbers of
+tasks: 0.3.1 leaves `task.data.idx` None, so `task.data.seed` tells tasks apart here.
 """
 # uv venv --allow-existing .venv-examples/text && . .venv-examples/text/bin/activate \
 #     && uv pip install --requirement training/examples/text.txt --editable . \
@@ -111,7 +114,7 @@ taskset = {"id": "boardenvs-verifiers", "game": "othello", "reward": "move"}
 exam = ExamEnv("othello", legal_moves=True)
 env = vf.load_environment(vf.resolve_env_config({"taskset": taskset}))
 before, rng = mean_reward(exam), np.random.default_rng(0)
-tasks = np.array([task for task in env.taskset if task.data.idx % 3], object)
+tasks = np.array([task for task in env.taskset if task.data.seed % 3], object)
 for batch in range(BATCHES):
     traces = asyncio.run(play(env, rng.permutation(tasks)[:BATCH], url))
     for trace in traces:
