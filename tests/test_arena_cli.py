@@ -60,6 +60,9 @@ def test_an_arena_is_played_resumed_and_replaced(tmp_path: Path) -> None:
     output = run("arena", "--resume", *out)
     assert "1 of 1: pairings in the journal" in output
     assert len(list(load(games))) == 4
+    for line in ("[]", '{"players": 5}', '{"players": {"a": [], "b": []}}', "[" * 9_999):
+        games.write_text(f"{line}\n")
+        assert "no games of a tournament" in run("arena", "--resume", *out, code=2)
     dead = "python:arena_agents:Dead"
     output = run("arena", dead, "greedy", *few, *out, "--overwrite", code=1)
     assert f"{dead} forfeited all its games and is not rated" in " ".join(output.split())

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from boardenvs import games
 from boardenvs.envs.batch import Batch
@@ -75,6 +76,15 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
         if wrong.dtype.kind == "i" and wrong.shape == (ROWS,):
             continue  # which may be any integers
         yield from (partial(f, state, wrong) for f in (game.step, game.step_batch, game.is_legal))
+    batch, fewer = Batch(game, 5, seed=1), Batch(game, 4, seed=1).snapshot()
+    rows: Any
+    for rows in ([5], [-1], [1, 0], [0, 0], [0.5], "x", 7, [[0]], [True] * 5):
+        yield partial(batch.restart, rows)
+    snapshot: Any
+    for snapshot in (None, 7, [], {}, fewer, {**batch.snapshot(), "rngs": [{}]}):
+        yield partial(batch.restore, snapshot)
+    gradients: Any = torch.zeros(ROWS, requires_grad=True)
+    yield from (partial(f, state, gradients) for f in (game.step, game.step_batch, game.is_legal))
     for value in (np.zeros(ROWS), [0] * ROWS, True):
         yield partial(game.step_batch, state, actions, value)
     for out in wrong_outputs((ROWS, game.kernels.num_planes * game.board.size), np.int8):

@@ -165,6 +165,19 @@ def test_a_tournament_removes_what_it_wrote_and_nothing_else(tmp_path, monkeypat
     assert {p for p in path.rglob("*") if p.is_file()} == ours | theirs
 
 
+@pytest.mark.parametrize("name", ["journal.jsonl", "report.md", "games", "reversi/cost.svg"])
+def test_nothing_is_written_to_what_links_of_others_name(tmp_path, name):
+    path, elsewhere = tmp_path / "arena", tmp_path / "elsewhere"
+    play(path)
+    (path / name).rename(elsewhere) if (path / name).exists() else elsewhere.touch()
+    (path / name).symlink_to(elsewhere)
+    before = elsewhere.stat().st_mtime_ns
+    for change in ({"resume": True}, {"overwrite": True}):
+        with pytest.raises(OSError, match=f"it is a link.*{name}"):
+            run_tournament(TOURNAMENT, path, workers=0, **change)
+    assert elsewhere.stat().st_mtime_ns == before
+
+
 @pytest.mark.parametrize("content", ["my diary\n", "{}\n", "", '{"format": 1}\n', "\0"])
 def test_the_files_of_others_are_not_replaced(tmp_path, content):
     kept = [put(tmp_path / "journal.jsonl", content), put(tmp_path / "results.json")]

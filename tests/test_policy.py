@@ -197,3 +197,9 @@ def test_trained_plays_without_torch() -> None:
     environment = {**os.environ, "BOARDENVS_BACKEND": "numpy"}
     said = subprocess.check_output([sys.executable, "-c", code], env=environment, text=True)
     assert said.startswith("[")
+
+
+def test_pipes_are_not_waited_for(path: Path) -> None:
+    os.mkfifo(path)
+    with pytest.raises(PolicyFileError, match="it is no regular file"):
+        load_policy(path)

@@ -15,6 +15,7 @@ from training.folder import (
     RunError,
     load_newest,
     make_folder,
+    reopen_folder,
     save_checkpoint,
 )
 from training.run_settings import PPOConfig
@@ -35,20 +36,29 @@ def put(path, content="mine"):
 
 
 def test_a_run_removes_what_it_wrote_and_nothing_else(tmp_path):
-    path, elsewhere = tmp_path / "run", tmp_path / "elsewhere"
+    path = tmp_path / "run"
     make_folder(path, CONFIG, overwrite=False)
     ours = [
         put(path / name)
         for name in ("result.json", "checkpoints/000000000005.ckpt", "report.md.1.2.tmp")
     ]
     theirs = [put(path / name) for name in ("thesis.tex", "checkpoints/notes.txt", "x/y")]
-    theirs.append(put(elsewhere / "000000002048.npz"))
-    (path / "pool").symlink_to(elsewhere)
     with pytest.raises(RunError, match="--resume goes on with it, --overwrite replaces it"):
         make_folder(path, CONFIG, overwrite=False)
     make_folder(path, CONFIG, overwrite=True)
     assert not any(p.exists() for p in ours)
     assert all(p.read_text() == "mine" for p in theirs)
+
+
+@pytest.mark.parametrize("name", ["report.md", "pool", "checkpoints/000000000001.ckpt"])
+def test_a_folder_of_others_with_links_is_not_used(tmp_path, name):
+    make_folder(tmp_path, CONFIG, overwrite=False)
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).symlink_to(tmp_path.parent / "wherever")
+    with pytest.raises(OSError, match=f"it is a link.*{name}"):
+        reopen_folder(tmp_path, CONFIG)
+    with pytest.raises(RunError, match=f"{name}.*it is a link"):
+        make_folder(tmp_path, CONFIG, overwrite=True)
 
 
 # ---- checkpoints ---------------------------------------------------------------------------------

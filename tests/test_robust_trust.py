@@ -221,6 +221,13 @@ def test_values_that_are_not_plain_end_in_a_line(value, capsys):
     }
 
 
+def test_the_page_reads_no_more_settings_than_a_run_has():
+    Path("runs/a").mkdir(parents=True)
+    text = "game: reversi\n#" + " " * (16 << 10) + "\n" + "[" * (64 << 10)
+    Path("runs/a/config.yaml").write_text(text)
+    assert list_runs(Path("runs"))[0]["game"] == "reversi"
+
+
 def test_settings_that_stand_for_endless_values_end(capsys):
     A.write_text("game: reversi\nsteps: 1\nreport: &a {opponents: [*a, *a]}\n")
     assert ppo.main(["a.yaml"]) == 2

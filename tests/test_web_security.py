@@ -157,6 +157,18 @@ def test_programs_on_this_and_other_ports_learn_no_secret(browser):
         tab.close()
 
 
+@needs_browser
+def test_what_another_program_kept_under_the_pages_address_is_no_harm(browser, server):
+    tab = Tab(browser, server).open()
+    keep = "([key, text]) => addEventListener('pagehide', () => sessionStorage.setItem(key, text))"
+    for key, text in (("boardenvs-records", '{"games": [null]}'), ("boardenvs", '{"tree": {}}')):
+        tab.page.evaluate(keep, [key, text])
+        tab.page.reload()
+        tab.find(".square.legal").first.wait_for()
+    tab.view("Records")
+    tab.close()
+
+
 # ---- code ----------------------------------------------------------------------------------------
 
 

@@ -22,6 +22,7 @@ from boardenvs.utils.ending import message_of
 from boardenvs.utils.files import (
     check_folder,
     is_unused,
+    refuse_links,
     remove_left_over,
     remove_written,
     write_atomically,
@@ -76,6 +77,7 @@ def make_folder(folder: Path, config: GameSettings, overwrite: bool) -> None:
     """
     try:
         check_folder(folder)
+        refuse_links(folder, WRITTEN)
     except OSError as error:
         raise RunError(message_of(error)) from None
     if not is_unused(folder, WRITTEN):
@@ -100,6 +102,7 @@ def reopen_folder(folder: Path, config: GameSettings) -> None:
             f"{folder} was made with other settings; resume with those, or give another name:\n"
             + changed
         )
+    refuse_links(folder, WRITTEN)
     remove_left_over(folder, WRITTEN)
     _write_settings(folder, config)
 

@@ -26,6 +26,7 @@ from boardenvs.utils.decoding import parse_json
 from boardenvs.utils.files import (
     append_lines,
     is_unused,
+    refuse_links,
     remove_left_over,
     remove_written,
     whole_lines,
@@ -73,6 +74,7 @@ def run_tournament(
 @contextlib.contextmanager
 def playing_alone(folder: Path) -> Iterator[None]:
     """Hold the lock of a tournament's folder; JournalError if another process has it."""
+    refuse_links(folder, WRITTEN)
     folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / LOCK, is_singleton=True)  # this process may hold it twice
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -194,6 +193,7 @@ def _record(folder: Path, played: Played) -> None:
 def _drop_unfinished_games(folder: Path) -> None:
     """Remove the games of pairings that are not in the journal: they are played again."""
     from boardenvs.arena.tournament import open_journal
+    from boardenvs.utils.decoding import parse_json
     from boardenvs.utils.files import whole_lines, write_atomically
 
     journal = open_journal(folder)
@@ -202,7 +202,13 @@ def _drop_unfinished_games(folder: Path) -> None:
         path = _games_file(folder, game)
         if path.exists():
             lines = whole_lines(path)
-            kept = [x for x in lines if (game, *sorted(json.loads(x)["players"].values())) in known]
+            try:
+                of = [sorted(parse_json(x.decode())["players"].values()) for x in lines]
+                kept = [
+                    x for x, players in zip(lines, of, strict=True) if (game, *players) in known
+                ]
+            except (AttributeError, KeyError, TypeError, ValueError):
+                raise ValueError(f"{path} has lines that are no games of a tournament") from None
             write_atomically(path, b"".join(line + b"\n" for line in kept))
 
 

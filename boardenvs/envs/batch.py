@@ -32,6 +32,7 @@ from boardenvs.game.state import (
     IntArray,
     State,
     Transition,
+    check_state,
     take,
 )
 from boardenvs.utils.checks import check_seed, is_whole, quote
@@ -184,13 +185,21 @@ class Batch:
         for group in self._groups:
             group.seed(keys[group.rows])
 
-    def restart(self, rows: IntArray | None = None) -> None:
+    def restart(self, rows: IntArray | Sequence[int] | None = None) -> None:
         """Begin new games in these ascending rows, by default in all, with the opponent's move if
         it moves first.
 
-        ValueError if openings are so near the end that the opponent keeps ending them.
+        ValueError for other rows, or if openings are so near the end that the opponent keeps ending
+        them.
         """
-        rows = np.arange(self.size) if rows is None else rows
+        every = np.arange(self.size)
+        if rows is not None and not np.array_equal(rows, every[np.isin(every, rows)]):
+            raise ValueError(
+                f"rows are {quote(rows)}: they must be numbers from 0 to {self.size - 1}, ascending"
+            )
+        self._restart(every if rows is None else np.asarray(rows, np.intp))
+
+    def _restart(self, rows: IntArray) -> None:
         self.waiting[rows] = False
         self._in_groups(lambda group: group.begin(self.state, rows))
         if self.symmetries:
@@ -225,7 +234,7 @@ class Batch:
             self.waiting = waiting.copy()
             self.waiting[ended] = True
         if new.size:
-            self.restart(new)
+            self._restart(new)
         else:
             self._look()
         return result
@@ -312,8 +321,15 @@ class Batch:
         )
 
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Go on from a `snapshot` of a batch made alike."""
-        snapshot = deepcopy(snapshot)  # games that go on write into their arrays
+        """Go on from a `snapshot` of a batch made alike; ValueError if it is none."""
+        try:
+            self._restore(deepcopy(snapshot))  # games that go on write into their arrays
+            if check_state(self.state) != self.size:
+                raise ValueError(f"it has not {self.size} games")
+        except (IndexError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"the snapshot is of no batch made alike: {error!r}") from error
+
+    def _restore(self, snapshot: dict[str, Any]) -> None:
         self.state, self.waiting = self.game.unpacked(snapshot["state"]), snapshot["waiting"]
         self.discounts = snapshot.get("discounts", self.discounts)  # none in older checkpoints
         for group, stock in zip(self._groups, snapshot["stocks"], strict=True):

@@ -139,6 +139,19 @@ def written(folder: Path, names: Sequence[str]) -> Iterator[Path]:
                     yield path
 
 
+def refuse_links(folder: Path, names: Sequence[str]) -> None:
+    """Raise OSError if a file with one of these names, or a subfolder of theirs, is a link.
+
+    Others may have made the folder, and to write to a link replaces its target.
+    """
+    patterns = {pattern for name in names for pattern in (name, name.partition("/")[0])}
+    for path in (*folder.glob("*"), *folder.glob("*/*")):
+        if path.is_symlink() and any(map(path.relative_to(folder).match, patterns)):
+            raise OSError(
+                errno.ELOOP, "it is a link, and its target would be written to", str(path)
+            )
+
+
 def is_unused(folder: Path, names: Sequence[str]) -> bool:
     """Whether a folder is missing, or holds only locks and temporary files of killed writers."""
     ignored = [*_left_over(folder, names), *folder.glob("*.lock")]

@@ -37,6 +37,8 @@ class ArchiveKind:
         """
         file, kind = shown(path), f"{self.name} file"
         try:
+            if path.exists() and not path.is_file():  # a pipe would be waited for
+                raise ValueError("it is no regular file")
             with np.load(path, allow_pickle=False) as archive:
                 yield archive
         except self.error:

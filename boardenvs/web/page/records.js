@@ -9,7 +9,7 @@ const KEPT = "boardenvs-records";
 export class RecordsView {
   constructor(app) {
     this.app = app;
-    this.games = [];
+    this.games = this.rows = [];
     this.name = "";
     this.sort = { key: "number", up: true };
     this.shown = SHOWN;
@@ -87,8 +87,10 @@ export class RecordsView {
     try {
       const kept = JSON.parse(sessionStorage.getItem(KEPT));
       if (kept) Object.assign(this, { games: kept.games, name: kept.name });
-    } catch { /* nothing was kept */ }
-    this.prepare();
+      this.prepare();
+    } catch { // nothing was kept, or not by this page
+      this.games = this.rows = [];
+    }
   }
 
   prepare() {

@@ -297,11 +297,12 @@ export class Table extends EventTarget {
   }
 
   async restore(kept) {
+    const seats = [0, 1].map((role) => String(kept.seats[role])); // others may have kept anything
     const tree = Tree.fromJSON(await this.gameInfo(kept.tree.game), kept.tree);
     await this.load(tree, tree.node);
     this.#take(tree);
     tree.seed = kept.seed;
-    this.seats = kept.seats;
+    this.seats = seats;
     this.paused = kept.paused;
     this.speed = kept.speed;
     this.seconds = kept.seconds ?? null;
