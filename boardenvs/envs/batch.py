@@ -32,7 +32,6 @@ from boardenvs.game.state import (
     IntArray,
     State,
     Transition,
-    check_state,
     take,
 )
 from boardenvs.utils.checks import check_seed, is_whole, quote
@@ -324,7 +323,7 @@ class Batch:
         """Go on from a `snapshot` of a batch made alike; ValueError if it is none."""
         try:
             self._restore(deepcopy(snapshot))  # games that go on write into their arrays
-            if check_state(self.state) != self.size:
+            if len(self.state.ply) != self.size:
                 raise ValueError(f"it has not {self.size} games")
         except (IndexError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"the snapshot is of no batch made alike: {error!r}") from error
