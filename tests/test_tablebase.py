@@ -22,7 +22,7 @@ from boardenvs.board.bitboard import flip_files, from_squares
 from boardenvs.game.perft import successors
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import IntArray, take
-from boardenvs.games import WolfAndSheep
+from boardenvs.games import TicTacToe, WolfAndSheep
 from boardenvs.tablebase import Tablebase, build, table
 from boardenvs.tablebase.numbering import CHUNKS, positions
 from boardenvs.utils.cache import cache_folder
@@ -181,3 +181,19 @@ def test_solving_anew_gives_the_table_that_is_kept(monkeypatch: pytest.MonkeyPat
     codes = build.solve_all(game_of(CLASSIC))
     assert np.count_nonzero(codes) > 10**6
     np.testing.assert_array_equal(codes, kept * (codes != 0))
+
+
+def test_tic_tac_toe_is_solved_as_by_plain_search() -> None:
+    game = TicTacToe()
+    table, kept = Tablebase.load(game), dict[Position, int]()
+
+    def value(position: Position) -> int:
+        if position not in kept:
+            lead = int(np.sign(position.points()[0] - position.points()[1]))
+            moves = [] if position.is_over() else position.legal_actions()
+            found = [-value(position.step(action)) for action in moves]
+            kept[position] = max(found) if found else lead * (1 - 2 * position.to_move)
+        return kept[position]
+
+    assert value(game.start()) == 0
+    assert table.lookup(stack(list(kept)))[0].tolist() == list(kept.values())

@@ -1,4 +1,5 @@
-"""Solves Wolf and Sheep, once for each of its rules; later processes read the result.
+"""Solves Wolf and Sheep, once for each of its rules, and tic-tac-toe; later processes read the
+result.
 
 On disk a solved game is a line of JSON that describes it, then the numbers themselves.
 """
@@ -8,17 +9,20 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from boardenvs.game.contract import Game
 from boardenvs.game.perft import successors
 from boardenvs.game.state import BoolArray, Int8Array, IntArray
-from boardenvs.games import wolf_and_sheep
+from boardenvs.games.tictactoe import TicTacToe
 from boardenvs.games.wolf_and_sheep import WolfAndSheep
-from boardenvs.tablebase.numbering import CHUNKS, COUNT, numbers, positions
+from boardenvs.tablebase import numbering, tictactoe
 from boardenvs.utils.cache import cache_folder
 from boardenvs.utils.files import one_process_at_a_time, write_atomically
 
@@ -27,20 +31,28 @@ FORMAT = 1
 
 _DTYPE = np.dtype("<i2")
 
+# How the positions of each solved game are numbered.
+NUMBERINGS: dict[type[Game], Any] = {WolfAndSheep: numbering, TicTacToe: tictactoe}
+
 # Called with the kind of work, how much of it is done, and the whole amount.
 Report = Callable[[str, int, int], None]
 
 
-def read_or_solve(game: WolfAndSheep, report: Report | None = None) -> IntArray:
-    """The codes (see `solve`) of all positions by number, (COUNT,) int16.
+def read_or_solve(game: Game, report: Report | None = None) -> IntArray:
+    """The codes (see `solve`) of all positions by number, (N,) int16.
 
     They are read from the cache folder, or else made in seconds and stored there; other processes
     that need them meanwhile wait.
     """
-    path = cache_folder() / f"wolf_and_sheep_{game.rules}.tablebase"
+    module = sys.modules[type(game).__module__]
+    rules = [
+        module.__name__.rpartition(".")[2],
+        *([game.rules] if isinstance(game, WolfAndSheep) else []),
+    ]
+    path = cache_folder() / f"{'_'.join(rules)}.tablebase"
     # A stored table must be for these rules: by name, and by their source.
-    source = inspect.getsource(wolf_and_sheep).encode()
-    key = f"wolf_and_sheep {game.rules} {hashlib.sha256(source).hexdigest()}"
+    source = inspect.getsource(module).encode()
+    key = " ".join([*rules, hashlib.sha256(source).hexdigest()])
     codes = read(path, key)
     if codes is not None:
         return codes
@@ -59,19 +71,20 @@ def read_or_solve(game: WolfAndSheep, report: Report | None = None) -> IntArray:
     return codes
 
 
-def solve_all(game: WolfAndSheep, report: Report | None = None) -> IntArray:
+def solve_all(game: Game, report: Report | None = None) -> IntArray:
     """Solve the game; it takes less than 1 GB of memory."""
-    ends = np.zeros(COUNT, np.int8)
+    numbered = NUMBERINGS[type(game)]
+    ends = np.zeros(numbered.COUNT, np.int8)
     sources: list[IntArray] = []
     targets: list[IntArray] = []
-    for done, chunk in enumerate(CHUNKS, start=1):
-        ids, state = positions(game, *chunk)
+    for done, chunk in enumerate(numbered.CHUNKS, start=1):
+        ids, state = numbered.positions(game, *chunk)
         ends[ids] = np.where(state.terminated, np.sign(game.score_margin(state)), 0)
         rows, _, after = successors(game, state)
         sources.append(ids[rows].astype(np.int32))
-        targets.append(numbers(game, after).astype(np.int32))
+        targets.append(numbered.numbers(game, after).astype(np.int32))
         if report:
-            report("moves found", done, len(CHUNKS))
+            report("moves found", done, len(numbered.CHUNKS))
     return solve(ends, _joined(sources), _joined(targets), report)
 
 

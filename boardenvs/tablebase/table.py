@@ -1,4 +1,4 @@
-"""The solution of Wolf and Sheep as a table to look positions up in."""
+"""The solution of a game as a table to look positions up in."""
 
 from __future__ import annotations
 
@@ -18,12 +18,10 @@ from boardenvs.game.state import (
     concat,
     take,
 )
-from boardenvs.games.wolf_and_sheep import WolfAndSheep
-from boardenvs.tablebase.build import Report, read_or_solve
-from boardenvs.tablebase.numbering import COUNT, numbers
+from boardenvs.tablebase.build import NUMBERINGS, Report, read_or_solve
 
-# Loaded tables, by rules: the cap on plies does not change them.
-_loaded: dict[str, IntArray] = {}
+# Loaded tables, by class and rules: the cap on plies does not change them.
+_loaded: dict[tuple[type[Game], str], IntArray] = {}
 
 # More than any distance.
 _FAR = 1 << 14
@@ -48,11 +46,12 @@ class SolvedMoves(NamedTuple):
 class Tablebase:
     """The winner of each position with perfect play, and the plies to the end; made by `load`.
 
-    Winners hurry and losers delay. Under both rules every position is decided: without a cap one
-    side can force its win, at most 44 plies later in the classic game and 14 in the described one.
-    So with `max_plies` (200 by default) games from the start are decided long before the cap. Near
-    it, a side wins by force if the table's distance is no more than the plies left. Otherwise
-    neither side can force an end before the cap, and the wolf, since it can move, gets the reward.
+    Winners hurry and losers delay. Under both rules of Wolf and Sheep every position is decided:
+    without a cap one side can force its win, at most 44 plies later in the classic game and 14 in
+    the described one. So with `max_plies` (200 by default) games from the start are decided long
+    before the cap. Near it, a side wins by force if the table's distance is no more than the plies
+    left. Otherwise neither side can force an end before the cap, and the wolf, since it can move,
+    gets the reward.
     """
 
     def __init__(self, game: Game, codes: IntArray) -> None:
@@ -62,14 +61,15 @@ class Tablebase:
     @staticmethod
     def covers(game: Game) -> bool:
         """Whether there is a tablebase of the game; a subclass may have other rules."""
-        return type(game) is WolfAndSheep
+        return type(game) in NUMBERINGS
 
     @classmethod
     def check_game(cls, game: Game) -> None:
         """Raise ValueError for a game without a tablebase."""
         if not cls.covers(game):
             raise ValueError(
-                f"there is no tablebase of {game.id}: only 'wolf_and_sheep' is solved exactly"
+                f"there is no tablebase of {game.id}: 'wolf_and_sheep' and 'tictactoe' are solved "
+                "exactly"
             )
 
     @classmethod
@@ -79,21 +79,24 @@ class Tablebase:
         `report` is called as the solving proceeds. ValueError for a game without a tablebase.
         """
         cls.check_game(game)
-        assert isinstance(game, WolfAndSheep)
-        if game.rules not in _loaded:
-            _loaded[game.rules] = read_or_solve(game, report)
-        return cls(game, _loaded[game.rules])
+        key = type(game), getattr(game, "rules", "")
+        if key not in _loaded:
+            _loaded[key] = read_or_solve(game, report)
+        return cls(game, _loaded[key])
 
     def lookup(self, state: State) -> tuple[Int8Array, IntArray]:
         """The value of each row to the side to move, (B,) int8, and the plies to the end, (B,)
         int16, with perfect play.
 
-        1 is a win and -1 a loss by force; 0 is a position that neither side can end within the
-        plies that `max_plies` leaves: the wolf then wins at the cap. PositionError for positions
-        that no game reaches, see `numbering`.
+        1 is a win and -1 a loss by force; 0 is a draw, or a position that neither side can end
+        within the plies that `max_plies` leaves: the wolf then wins at the cap. PositionError for
+        positions that no game reaches, see `numbering`.
         """
         codes = self._codes[numbers(self.game, state)]
         value, distance = np.sign(codes).astype(np.int8), np.abs(codes) - np.int16(1)
+        if self.game.fills_up:  # a draw has a full board
+            marks = np.bitwise_count(state.own | state.opp).astype(np.int16)
+            distance[value == 0] = self.game.board.size - marks[value == 0]
         if self.game.max_plies is not None:
             cap = min(self.game.max_plies, np.iinfo(np.int32).max)
             left = np.maximum(cap - state.ply, 0)
@@ -128,6 +131,12 @@ class Tablebase:
         return np.where(legal > 0, 1 - kept / np.maximum(legal, 1), 0.0)
 
 
+def numbers(game: Game, state: State) -> IntArray:
+    """The number of each row's position in its game's numbering, (B,) int64."""
+    found: IntArray = NUMBERINGS[type(game)].numbers(game, state)
+    return found
+
+
 def won_positions(game: Game, role: int) -> State:
     """The positions, reachable from the start, that the role, which is to move, wins."""
     return _won(game)[role]
@@ -137,7 +146,7 @@ def won_positions(game: Game, role: int) -> State:
 def _won(game: Game) -> list[State]:
     """As `won_positions`, for each role."""
     table = Tablebase.load(game)
-    seen: BoolArray = np.zeros(COUNT, np.bool_)
+    seen: BoolArray = np.zeros(NUMBERINGS[type(game)].COUNT, np.bool_)
     found: list[list[State]] = [[] for _ in game.roles]
     level = new_positions(game, game.init(1), seen)
     while len(level.ply):
