@@ -6,7 +6,8 @@ on square s (0 is a1, 63 is h8) in direction d (0 north, then clockwise), as far
 action 512 is noop, legal only for a side without another move.
 
 `rules="classic"` are those of the rule sheet, "described" those of a description of the game; after
-`max_steps` steps the game ends.
+`max_steps` steps the game ends. "tournament" is the game of tournaments and of OpenSpiel: no such
+limit (and observations of two planes), a repeated position draws, no move loses.
 
 For training use `reward="zero_sum"` (+1, 0, -1 at the end, and -1 for an illegal action); `env`,
 `raw_env` and `parallel_env` reward with the goal values 100, 50 and 0 unless told otherwise.
@@ -41,7 +42,7 @@ __all__ = ["env", "parallel_env", "raw_env", "vec_env"]
 
 def env(
     *,
-    rules: Literal["classic", "described"] = "classic",
+    rules: Literal["classic", "described", "tournament"] = "classic",
     max_steps: int = 50,
     **options: Unpack[Options],
 ) -> BoardAECEnv:
@@ -51,7 +52,7 @@ def env(
 
 def raw_env(
     *,
-    rules: Literal["classic", "described"] = "classic",
+    rules: Literal["classic", "described", "tournament"] = "classic",
     max_steps: int = 50,
     **options: Unpack[Options],
 ) -> BoardAECEnv:
@@ -61,7 +62,7 @@ def raw_env(
 
 def parallel_env(
     *,
-    rules: Literal["classic", "described"] = "classic",
+    rules: Literal["classic", "described", "tournament"] = "classic",
     max_steps: int = 50,
     **options: Unpack[Options],
 ) -> BoardParallelEnv:
@@ -72,7 +73,7 @@ def parallel_env(
 def vec_env(
     num_envs: int = 1,
     *,
-    rules: Literal["classic", "described"] = "classic",
+    rules: Literal["classic", "described", "tournament"] = "classic",
     max_steps: int = 50,
     **options: Unpack[VectorOptions],
 ) -> BoardVectorEnv:

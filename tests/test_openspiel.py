@@ -10,6 +10,7 @@ from variants import random_line
 from boardenvs import games, make_agent
 from boardenvs.agents import agent_for, check_game
 from boardenvs.arena import play_match
+from boardenvs.game.fen import parse_position
 from boardenvs.game.position import stack
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
@@ -24,6 +25,7 @@ from boardenvs.agents.openspiel import (  # noqa: E402
 pytestmark = pytest.mark.usefixtures("in_python")
 
 THEIRS = "openspiel:mcts,simulations=5"
+LINES = "lines_of_action"
 
 
 def agree(translation, position, state):
@@ -92,6 +94,29 @@ def test_random_games(game_id, breakthrough):
         if not state.is_terminal():
             agree(translation, positions[some], state)
     assert passes > 0 or game_id not in ("othello", "reversi")
+
+
+def test_lines_of_action_of_tournaments_is_their_game():
+    """Random games: all legal moves, the end and the result at every ply."""
+    game, theirs = games.make("lines_of_action:rules=tournament"), pyspiel.load_game(LINES)
+    translation, rng = translation_of(game), np.random.default_rng(0)
+    drawn = 0
+    for _ in range(12):
+        position, state = game.start(), theirs.new_initial_state()
+        while not state.is_terminal():
+            agree(translation, position, state)
+            action = int(rng.choice(state.legal_actions()))
+            position = position.step(translation.our_action(position.to_move, action))
+            state.apply_action(action)
+            assert position.terminated == state.is_terminal()
+        assert [50 + 50 * value for value in state.returns()] == list(position.result())
+        drawn += state.returns() == [0, 0]
+    assert 0 < drawn < 12
+    # One move connects both sides, and white, which made it, wins; by the rule sheet it is a draw.
+    for rules, result in (("tournament", (0, 100)), ("classic", (50, 50))):
+        game = games.make(LINES, rules=rules)
+        position = parse_position(game, "8/8/8/4b3/b2w4/8/1w6/8 white 35")
+        assert position.step(game.parse_action("b2-ne")).result() == result
 
 
 def test_a_repeated_position_is_played_on():

@@ -56,8 +56,9 @@ def _without_capture(text: str) -> str:
 COUNTERPARTS = {
     "othello": Counterpart("othello"),
     "reversi": Counterpart("othello"),
-    # OpenSpiel's rules differ: repeating a position draws, having no move loses, a move that
-    # connects both sides wins, and the last step is a draw even if it connects.
+    # OpenSpiel plays rules="tournament"; with "classic" its rules differ: repeating a position
+    # draws, having no move loses, a move that connects both sides wins, and the last step is a draw
+    # even if it connects.
     "lines_of_action": Counterpart(
         "lines_of_action", _without_capture, {"max_steps": "max_game_length"}
     ),
@@ -130,6 +131,8 @@ def translation_of(game: Game) -> Translation:
         raise ValueError(f"OpenSpiel has no {game.id}: it has {', '.join(COUNTERPARTS)}")
     usual = games.defaults(games.name_of(game))
     values = {name: getattr(game, name) for name in usual}
+    if values.get("rules") == "tournament":  # which are OpenSpiel's own
+        return Translation(game, pyspiel().load_game(counterpart.name), counterpart.read)
     for name in usual:
         if name not in ("id", *counterpart.parameters) and values[name] != usual[name]:
             raise ValueError(f"OpenSpiel's {game.id} has {name}={usual[name]}, not {values[name]}")

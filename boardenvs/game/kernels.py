@@ -92,8 +92,8 @@ class Kernels:
         """`by_name`, with `repeats` where a game has a history and the rule asks for it."""
         rules = self._rules
         asked = inspect.signature(rule).parameters.values()
-        some = any(p.name == "repeats" or p.kind is p.VAR_POSITIONAL for p in asked)
-        if not (some and rules.history):
+        named = any(p.name == "repeats" for p in asked)  # 0 without a history
+        if not (named or (rules.history and any(p.kind is p.VAR_POSITIONAL for p in asked))):
             return by_name(rules, rule, *given)
         on_words = by_name(rules, rule, *given, "repeats")
         to_move = len(rules.word_names) + given.index("to_move")
@@ -102,7 +102,7 @@ class Kernels:
             known = self._known_by(*words[: len(rules.word_names)], words[to_move])
             past = words[rules.known_words : len(rules.word_names)]
             repeats = [nonzero(word ^ known) ^ 1 for word in past]
-            return on_words(*words, reduce(operator.add, repeats))
+            return on_words(*words, reduce(operator.add, repeats, 0))
 
         return counted
 

@@ -95,13 +95,16 @@ pieces, not over opposing ones, and ends on an empty square or captures an oppos
     "`max_steps`. If one side is a group it wins; both, or neither, is a draw. Nothing is "
     "truncated.",
     options={
-        "rules": '`"classic"` or `"described"`.',
-        "max_steps": "steps before the game ends; it sets the number of planes.",
+        "rules": '`"classic"`, `"described"` or `"tournament"`.',
+        "max_steps": "steps before the game ends, which set the number of planes; a tournament's "
+        "games have 1,000 and no planes for them.",
     },
     choice="""\
 Take `rules="classic"`, the default: it is Lines of Action as people and other programs play it, but
-for the limit of 50 steps, which the rule sheet sets. `rules="described"` is another game, for
-comparison with programs that implement the description.""",
+for the limit of 50 steps, which the rule sheet sets. `rules="tournament"` is the game of
+tournaments and of OpenSpiel: no such limit, a move that connects both sides wins, a repeated
+position draws, and a side without a move loses. `rules="described"` is another game, for comparison
+with programs that implement the description.""",
     source="""\
 The rule sheet `linesOfAction` of the General Game Playing repository (the limit of 50 steps is its
 own). The description that this project was given of the game departs from it, and
@@ -126,15 +129,24 @@ def instructions_of_lines_of_action(rules: str, max_steps: int, starts: str) -> 
     return f"""\
 Black and white take turns, black first. Black starts with pieces on {starts}, white on a2 to a7 and
 h2 to h7. On its turn a side moves one of its pieces in a straight line, along a row, a column or a
-diagonal, {_DISTANCE[rules]} It ends on an empty square, or on an opposing
-piece, which is captured and leaves the board; never on a piece of its own side or off the board. A
-side that has no move passes; a side that has one may not pass.
+diagonal, {_DISTANCE.get(rules, _DISTANCE["classic"])} It ends on an empty square, or on an opposing
+piece, which is captured and leaves the board; never on a piece of its own side or off the board.
+{_TOURNAMENT if rules == "tournament" else _SHEET.format(max_steps=max_steps)}"""
 
+
+_CONNECTED = """
 A side is connected if all its pieces are one group, in which pieces touch along rows, columns or
 diagonals; a single piece is a group, and so is none. The game ends as soon as, after a move of
-either side, at least one side is connected. If only one is, it wins; if both are, it is a draw.
-After {max_steps} moves in all, of both sides together and with passes, the game ends as well: in a
-draw, if neither side is connected."""
+either side, at least one side is connected."""
+_SHEET = f"""\
+A side that has no move passes; a side that has one may not pass.
+{_CONNECTED} If only one is, it wins; if both are, it is a draw.
+After {{max_steps}} moves in all, of both sides together and with passes, the game ends as well: in
+a draw, if neither side is connected."""
+_TOURNAMENT = f"""\
+A side that has no move loses.
+{_CONNECTED} It wins; if a move connects both, the side
+that made it wins. A move to a position that the board has had before ends the game as a draw."""
 
 
 # ---- Wolf and Sheep ------------------------------------------------------------------------------

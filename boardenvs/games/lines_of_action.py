@@ -9,6 +9,10 @@ pieces ahead, the moving one included, so that a piece lands on the first square
 
 The game ends when, after a move, either side is one group (one piece, or none, is one), or at the
 last step. One side connected wins; both or neither is a draw.
+
+With `rules="tournament"` pieces move as in "classic", and the game ends as in tournaments and in
+OpenSpiel: a move that connects both sides wins, one that repeats any position of the board draws, a
+side without a move loses, and the last step is the 1,000th.
 """
 
 from __future__ import annotations
@@ -43,7 +47,7 @@ from boardenvs.game.notation import Moving
 from boardenvs.game.rules import About, Feature
 from boardenvs.games.appearance import ABOUT_LINES_OF_ACTION, instructions_of_lines_of_action
 from boardenvs.games.lines_of_action_features import MEN, all_features, connected, euler_number
-from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount
+from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, spread
 from boardenvs.utils.checks import check_name, is_whole, quote
 
 _WHITE = from_squares([f + r for f in "ah" for r in "234567"])
@@ -51,6 +55,9 @@ _BLACK = {
     "classic": from_squares([f + r for f in "bcdefg" for r in "18"]),
     "described": from_squares([f + r for f in "bcdefg" for r in "27"]),
 }
+_BLACK["tournament"] = _BLACK["classic"]
+_LAST_STEP = 1000  # of a tournament's game
+_REMEMBERED = 60  # positions of a tournament's game that are known when they come again
 
 _ACTIONS = [(d, square) for d in DIRECTIONS for square in range(64)]
 _UPWARD = {d for d in DIRECTIONS if d.shift > 0}  # a step that way goes to a higher square
@@ -107,10 +114,9 @@ class LinesOfAction(Game):
 
     @property
     def about(self) -> About:
-        starts = {"classic": "b1 to g1 and b8 to g8", "described": "b2 to g2 and b7 to g7"}
-        instructions = instructions_of_lines_of_action(
-            self.rules, self.max_steps, starts[self.rules]
-        )
+        ranks = (2, 7) if self.rules == "described" else (1, 8)
+        starts = " and ".join(f"b{rank} to g{rank}" for rank in ranks)
+        instructions = instructions_of_lines_of_action(self.rules, self.max_steps, starts)
         return replace(ABOUT_LINES_OF_ACTION, instructions=instructions)
 
     @property
@@ -120,12 +126,21 @@ class LinesOfAction(Game):
     def setup(self) -> tuple[int, int]:
         return _BLACK[self.rules], _WHITE
 
+    @property
+    def history(self) -> int:  # type: ignore[override]
+        return _REMEMBERED if self.rules == "tournament" else 0
+
+    def known(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
+        """Whose pieces are where, whoever is to move."""
+        other = (own ^ opp) & spread(to_move)
+        return own ^ other, opp ^ other
+
     def moves(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, ...]:
-        return (_classic_moves if self.rules == "classic" else _described_moves)(own, opp)
+        return (_described_moves if self.rules == "described" else _classic_moves)(own, opp)
 
     def play(self, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
         source = _SOURCE[action]
-        if self.rules == "classic":
+        if self.rules != "described":
             distance = popcount((own | opp) & _LINE[action])
             square = (action + _STRIDE[action] * distance) & 63
             target = nonzero(source) << square
@@ -134,14 +149,24 @@ class LinesOfAction(Game):
             target = lowest(_AHEAD_UP[action] & ~own) | highest(_AHEAD_DOWN[action] & ~own)
         return (own & ~source) | target, opp & ~target
 
-    def over(self, own: Bits, opp: Bits, moves: Sequence[Bits], to_move: Bits, ply: Bits) -> Bits:
+    def over(
+        self, own: Bits, opp: Bits, moves: Sequence[Bits], to_move: Bits, ply: Bits, repeats: Bits
+    ) -> Bits:
+        if self.rules == "tournament":
+            stuck = nonzero(reduce(or_, moves)) ^ 1
+            last_step = less(ply, _LAST_STEP) ^ 1
+            return connected(own) | connected(opp) | stuck | nonzero(repeats) | last_step
         last_step = less(ply, self.max_steps) ^ 1
         return connected(own) | connected(opp) | last_step
 
-    def points(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
+    def points(self, own: Bits, opp: Bits, to_move: Bits, repeats: Bits) -> tuple[Bits, Bits]:
+        if self.rules == "tournament":
+            return _tournament_points(own, opp, repeats)
         return connected(own), connected(opp)
 
     def planes(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
+        if self.rules == "tournament":
+            return own, opp
         return (own, opp, *countdown(ply, self.max_steps))
 
     def check_squares(self, squares: tuple[int, ...]) -> None:
@@ -157,6 +182,13 @@ class LinesOfAction(Game):
 
     def features(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> dict[str, Feature]:
         return all_features(own, opp)
+
+
+def _tournament_points(own: Bits, opp: Bits, repeats: Bits) -> tuple[Bits, Bits]:
+    """A point for the winner; `opp` has moved, and wins if that connected both sides."""
+    mine, theirs, counts = connected(own), connected(opp), nonzero(repeats) ^ 1
+    stuck = nonzero(reduce(or_, _classic_moves(own, opp))) ^ 1
+    return counts & mine & (theirs ^ 1), counts & (theirs | (stuck & (mine ^ 1)))
 
 
 def _classic_moves(own: Bits, opp: Bits) -> tuple[Bits, ...]:
