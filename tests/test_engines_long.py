@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from command_line import run
 from variants import random_line
+from web_server import line, served
 
 from boardenvs import games, play_match
 from boardenvs.board.bitboard import SIZE
@@ -114,12 +115,17 @@ def test_a_program_with_rules_of_its_own_plays_as_it_does_here(flips: str) -> No
 def test_an_analysis_by_an_engine_values_all_moves() -> None:
     player = "alphabeta:depth=2,evaluation=trained"
     command = f'{sys.executable} -m boardenvs engine othello "{player}"'
+    engine = f"engine:{command},protocol=nboard"
     words = "analyse", "othello", random_line(OTHELLO, 1, 9)[0][-1].fen(), "--json"
     by_engine, own = (
         {move["move"]: move["value"] for move in json.loads(run(*words, "--with", text))["moves"]}
-        for text in (f"engine:{command},protocol=nboard", player)
+        for text in (engine, player)
     )
     assert len(own) > 2
+    with served("--agent", engine) as server, server.page() as page:
+        found = page.ask("explain", line=line("othello", "f5"), agent=engine, seconds=3)
+    assert len(found["explanation"]["moves"]) == 3
+    assert all(move["value"] is not None for move in found["explanation"]["moves"])
     assert by_engine == {move: pytest.approx(value, abs=0.01) for move, value in own.items()}
 
 
