@@ -129,6 +129,16 @@ def test_what_gave_a_solved_game_away_is_listed(tab, tmp_path):
     blunders = tab.find("button.blunder")
     tab.until(lambda: blunders.count() == len(lost))
     assert lost[0] in blunders.first.inner_text()
+    worst = next(ply for ply in review(record, "perfect").plies if ply.lost)
+    tab.button(f"Try ply {worst.number} again").click()
+    assert tab.find(".bar").is_hidden()  # it would give the answer away
+    for action, answer in ((worst.action, "is not it"), (worst.best.action, "Right:")):
+        game, position = record.game, worst.analysis.position
+        tab.field("Your move").fill(game.action_name(action, position))
+        tab.field("Your move").press("Enter")
+        tab.until(lambda answer=answer: answer in tab.find(".answer").inner_text())
+    tab.button("Back to the list").click()
+    assert "0 of 1 found at once" in tab.text("Mistakes and blunders").first.inner_text()
 
 
 # ---- records -------------------------------------------------------------------------------------

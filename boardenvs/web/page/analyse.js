@@ -4,8 +4,8 @@ import { button, choice, el, labelled, say } from "./dom.js";
 import { chart } from "./chart.js";
 import { T } from "./texts.js";
 
-// The least loss of each mark, as a share of a win; the first is for the best move.
-const MARKS = [["best", 0], ["good", 0.005], ["inaccuracy", 0.05], ["mistake", 0.1], ["blunder", 0.15]];
+// The least loss of each mark, as a share of a win and in discs; the first is for the best move.
+const MARKS = [["best", 0, 0], ["good", 0, 0], ["inaccuracy", 0.05, 2], ["mistake", 0.1, 4], ["blunder", 0.15, 8]];
 const FOLLOWED = 1; // seconds for positions of a reviewed game's variations
 
 export class AnalyseView {
@@ -15,7 +15,8 @@ export class AnalyseView {
     this.agent.addEventListener("change", () => { this.chosen = true; this.check(); });
     this.seconds = el("input", { type: "number", min: 0.5, max: 60, step: 0.5, value: 5 });
     this.metric = choice(T.metrics, "value", () => app.render());
-    this.job = null;
+    this.job = this.trying = null;
+    this.tries = new Map();
     this.followed = new WeakSet();
     this.whole = button(T.analyseGame, () => this.review(), { class: "main" });
     this.analyse = button(T.analysePosition, () => this.run());
@@ -48,7 +49,7 @@ export class AnalyseView {
 
   cancel() {
     this.job?.abort();
-    this.job = null;
+    this.job = this.progress = null;
     this.render();
   }
 
@@ -74,19 +75,19 @@ export class AnalyseView {
     try {
       await connection.request({ do: "explain", line: tree.line(node), agent, seconds: Math.min(60, Math.max(0.5, seconds)) }, {
         signal: job.signal,
-        part: ({ explanation }) => {
-          // No estimates if the exact result was wanted.
-          const proven = exact && !explanation.proven ? { value: null, moves: explanation.moves.filter((move) => move.outcome) } : {};
-          node.explanation = { ...explanation, ...proven, agent };
+        part: ({ explanation, preparing }) => {
+          this.progress = preparing ? T.preparing(preparing) : exact && !explanation.proven ? T.notYet(explanation.depth) : null;
+          if (explanation && !this.progress) this.#take(node, explanation);
           if (table.node === node) this.app.render();
         },
       });
       const found = node.explanation;
-      if (found && table.node === node && !followed) say(found.value === null ? T.notProven : `${found.moves[0].move}. ${T.value(found)}`);
+      if (exact && !found?.proven) table.message = T.notProven;
+      if (table.node === node && !followed) say(exact && !found?.proven ? T.notProven : `${found.moves[0].move}. ${T.value(found)}`);
     } catch (problem) {
       error = problem;
     }
-    if (this.job === job) this.job = null;
+    if (this.job === job) this.job = this.progress = null;
     if (error) table.fail(error);
     this.app.render();
   }
@@ -95,36 +96,40 @@ export class AnalyseView {
   async review() {
     const { table, connection } = this.app, { tree } = table;
     if (!this.agent.value) this.agent.value = table.info.advisor;
-    const agent = await this.check();
-    if (!agent) return;
+    const text = await this.check(), agent = text === table.info.advisor ? null : text;
+    if (!text) return;
     this.cancel();
     const job = (this.job = new AbortController());
     const line = tree.mainLine();
     this.reviewed = { tree, line };
-    const all = line.filter((node) => !node.position?.over).length;
+    const seen = new Set();
     let done = 0;
-    for (const node of line) node.review = null;
+    this.tries = new Map(); // mistakes that were asked for, and whether the first answer was right
     this.app.render();
     try {
       await connection.request({ do: "review", line: tree.line(line.at(-1)), agent }, {
         signal: job.signal,
-        part: ({ ply, explanation }) => {
-          line[ply].review = { ...explanation, agent };
-          line[ply].explanation ??= line[ply].review;
-          this.progress = T.reviewing(++done, all);
+        part: ({ ply, explanation, preparing }) => {
+          if (preparing) this.progress = T.preparing(preparing);
+          else {
+            if (explanation.moves.length) this.#take(line[ply], explanation);
+            this.quick = !seen.has(ply); // too rough for marks
+            if (!this.quick) this.progress = T.reviewing(++done, line.length);
+            else this.progress = T.firstLook(seen.add(ply).size, line.length);
+          }
           this.soon();
         },
       });
       // The review needs all positions, for the side to move.
       const end = line.at(-1);
       if (!end.position) await table.load(tree, end);
+      this.quick = false;
       const wrong = line.filter((one) => this.mark(one) === "blunder").length;
       say(wrong ? `${T.blunders}: ${wrong}` : T.noBlunders);
     } catch (error) {
       table.fail(error);
     }
-    this.progress = null;
-    if (this.job === job) this.job = null;
+    if (this.job === job) this.job = this.progress = null;
     this.app.render();
   }
 
@@ -133,45 +138,104 @@ export class AnalyseView {
     this.pending ??= setTimeout(() => { this.pending = null; this.app.render(); }, 200);
   }
 
-  // The loss of a move, as a share of a win: from the analysis before it, but no more than the
-  // analysis after it, one ply deeper, confirms.
-  lost(node) {
-    const seen = node.parent?.review, best = seen && share(seen.value, seen.unit);
-    const played = seen && share(seen.moves.find((move) => move.move === node.move)?.value, seen.unit);
-    if (best === null || best === undefined || played === null || played === undefined) return null;
-    const first = node.review || node.position?.over ? this.shareOf(node) : null;
-    const after = first === null ? played : node.parent.position.to_move ? 1 - first : first;
-    return Math.max(0, best - Math.max(played, after));
+  // Keep the deepest analysis of a position, and the latest of equally deep ones.
+  #take(node, found) {
+    const had = node.explanation, same = had?.unit === found.unit && had.value !== null;
+    if (same && !found.proven && (had.proven || found.depth < had.depth)) return;
+    node.explanation = found;
   }
 
-  // The mark of a reviewed move; null if it was the only legal one.
+  // The value of a position for one role, in the unit of `seen`; null if unknown.
+  #valueFor(role, node, unit) {
+    const { position } = node, seen = node.explanation;
+    if (position?.over && unit === "margin") return (role ? -1 : 1) * (position.counts[0] - position.counts[1]);
+    const part = this.shareOf(node);
+    if (seen?.unit === unit && !position?.over) return seen.value === null ? null : (role === position.to_move ? 1 : -1) * seen.value;
+    return part === null || unit !== "score" ? null : (role ? -1 : 1) * (2 * part - 1);
+  }
+
+  // The loss of a move in discs, or as a share of a win; null if it is not known.
+  lost(node) {
+    const seen = node.parent?.explanation, { position } = node.parent ?? {};
+    if (!position || !seen || seen.value === null) return null;
+    const after = this.#valueFor(position.to_move, node, seen.unit) ?? seen.moves.find((move) => move.move === node.move)?.value;
+    return after === null || after === undefined ? null : this.#loss(seen, after);
+  }
+
+  #loss(seen, value) {
+    return Math.max(0, seen.unit === "margin" ? seen.value - value : share(seen.value, seen.unit) - share(value, seen.unit));
+  }
+
+  #mark(seen, lost) { return MARKS.findLast(([, part, discs]) => lost >= (seen.unit === "margin" ? discs : part))[0]; }
+
+  lostText(seen, lost) { return seen.unit === "margin" ? T.lead(Math.round(-lost)) : T.lostShare(lost); }
+
+  // Ask for a better move in place of a mistake.
+  ask(node) {
+    const { table } = this.app;
+    Object.assign(this, { trying: node, answer: "" });
+    table.goTo(node.parent).then(() => say(this.#question()));
+    this.app.toBoard();
+  }
+
+  get asking() { return this.app.view === "analyse" && this.trying?.parent === this.app.table.node ? this.trying : null; }
+
+  #question() {
+    const node = this.asking;
+    return node ? T.tryIt(node.ply, this.app.table.side(node.parent.position.to_move), node.move, this.lostText(node.parent.explanation, this.lost(node))) : "";
+  }
+
+  // Whether a move of the user answers this question; says what the move is worth.
+  answered(name) {
+    const node = this.asking, seen = node?.parent.explanation, move = seen?.moves.find((one) => one.move === name);
+    if (!move) return false;
+    const lost = name === node.move ? this.lost(node) : move.value === null ? null : this.#loss(seen, move.value);
+    if (lost === null) return false;
+    const right = ["best", "good"].includes(this.#mark(seen, lost));
+    if (!this.tries.has(node)) this.tries.set(node, right);
+    this.answer = right ? T.right(name, lost && this.lostText(seen, lost), move.line.join(" ")) : T.notRight(name, this.lostText(seen, lost), move.line.slice(1, 4).join(" "));
+    say(this.answer);
+    return true;
+  }
+
+  // The question, the answer and what comes next, instead of the list that would give it away.
+  #exercise(wrong) {
+    const { asking } = this, worst = [...wrong].sort((a, b) => this.lost(b) - this.lost(a)), left = worst.filter((node) => !this.tries.has(node) && node !== asking);
+    return [el("p", {}, this.#question()), el("p", { class: "answer" }, this.answer || T.playIt),
+      el("div", { class: "buttons" },
+        left.length ? button(T.nextMistake(left.length), () => this.ask(left[0])) : "",
+        button(T.better, () => { this.trying = null; this.app.table.tryLine(asking.parent, asking.parent.explanation.moves[0].line); }),
+        button(T.backToList, () => { this.trying = null; this.app.render(); }))];
+  }
+
+  // The mark of a move; null if it was the only legal one.
   mark(node) {
-    const lost = node.parent?.review?.moves.length > 1 ? this.lost(node) : null;
-    if (lost === null) return null;
-    if (node.move === node.parent.review.moves[0].move) return "best";
-    return MARKS.findLast(([, least]) => lost >= least)[0];
+    const seen = node.parent?.explanation, lost = seen?.moves.length > 1 ? this.lost(node) : null;
+    if (lost === null || !this.reviewed || this.quick) return null;
+    if (node.move === seen.moves[0].move) return "best";
+    return this.#mark(seen, lost);
   }
 
   // The first role's share of a win in an analysed position.
   shareOf(node) {
-    const position = node.position;
-    if (position?.over) return (position.goals[0]) / 100;
-    const seen = node.review ?? node.explanation;
+    const { position } = node, seen = node.explanation;
+    if (position?.over) return this.app.table.info.points ? share(position.counts[0] - position.counts[1], "margin") : position.goals[0] / 100;
     const found = seen && share(seen.value, seen.unit);
     return found === null || found === undefined ? null : position?.to_move ? 1 - found : found;
   }
 
-  // The same in words: the expected lead, or the chance of a win.
+  // The same in words: the lead in discs, or the chance of a win.
   textOf(node) {
-    const { position } = node, seen = node.review ?? node.explanation;
-    if (position.over) return this.app.table.info.points ? T.lead(position.counts[0] - position.counts[1]) : T.percent(position.goals[0] / 100);
-    if (seen.unit === "margin") return T.lead(position.to_move ? -seen.value : seen.value);
+    if (node.position.over || node.explanation.unit === "margin") {
+      const lead = this.#valueFor(0, node, "margin");
+      if (this.app.table.info.points && lead !== null) return T.lead(Math.round(lead));
+    }
     return T.percent(this.shareOf(node));
   }
 
   // What a saved page says of a position: the mark of the move that led to it, a better one, the value.
   noteOf(node) {
-    const mark = this.mark(node), known = this.shareOf(node) !== null, better = node.parent?.review?.moves[0];
+    const mark = this.mark(node), known = this.shareOf(node) !== null, better = node.parent?.explanation?.moves[0];
     const parts = [mark && T.marks[mark], ["inaccuracy", "mistake", "blunder"].includes(mark) && T.betterWas(better.line.join(" ")), known && T.valueIs(this.app.table.side(0), this.textOf(node))];
     return parts.filter(Boolean).join(". ").slice(0, 300);
   }
@@ -179,7 +243,7 @@ export class AnalyseView {
   // The texts on the board by square: of the moves of the selected piece, or of all moves.
   values(from) {
     const { table } = this.app, seen = table.node.explanation, found = new Map();
-    if (!seen || this.app.view !== "analyse") return found;
+    if (!seen || this.app.view !== "analyse" || this.asking) return found;
     const metric = this.metric.value;
     seen.moves.forEach((move, index) => {
       if (!move.squares.length) return;
@@ -227,7 +291,7 @@ export class AnalyseView {
     }
     if (this.progress) facts.unshift(this.progress);
     this.summary.textContent = facts.join(" · ");
-    if (!seen?.moves.length) this.moves.replaceChildren();
+    if (!seen?.moves.length || this.asking) this.moves.replaceChildren();
     else this.#keepingFocus(this.moves, () => this.moves.replaceChildren(this.#table(seen)));
     this.#keepingFocus(this.wrong, () => this.#graph());
   }
@@ -268,9 +332,8 @@ export class AnalyseView {
     const { table } = this.app, { info, tree } = table;
     if (this.reviewed?.tree !== tree) this.reviewed = null;
     const line = this.reviewed?.line ?? tree.mainLine();
-    const known = this.progress ? line.filter((node) => node.review) : line;
-    const points = known.map((node) => [node.ply, this.shareOf(node)]).filter(([, y]) => y !== null);
-    if (!line.some((node) => node.review)) {
+    const points = line.map((node) => [node.ply, this.shareOf(node)]).filter(([, y]) => y !== null);
+    if (!this.reviewed || !line.some((node) => node.explanation)) {
       this.wrong.replaceChildren();
       return this.graph.replaceChildren();
     }
@@ -278,14 +341,15 @@ export class AnalyseView {
     const marked = line.slice(1).map((node) => [node, this.mark(node)]).filter(([, mark]) => mark);
     const wrong = marked.filter(([, mark]) => mark === "blunder" || mark === "mistake");
     const item = ([node, mark]) => {
-      const { line: better } = node.parent.review.moves[0];
+      const { line: better } = node.parent.explanation.moves[0];
       return el("li", {}, button(
-        T.wrong(node.ply, sides[mover(node)], node.move, better[0], this.lost(node)),
+        T.wrong(node.ply, sides[mover(node)], node.move, better[0], this.lostText(node.parent.explanation, this.lost(node))),
         () => { table.goTo(node.parent); this.app.toBoard(); }, { class: mark }),
+      button(T.tryAgain, () => this.ask(node), { "aria-label": T.tryAgainOf(node.ply) }),
       button(T.better, () => { table.tryLine(node.parent, better); this.app.toBoard(); }, { "aria-label": T.betterOf(node.ply) }));
     };
     const counts = (role, name) => marked.filter(([node, mark]) => mover(node) === role && mark === name).length;
-    const margin = info.points && line.some((node) => node.review?.unit === "margin");
+    const margin = info.points && line.some((node) => node.explanation?.unit === "margin");
     this.graph.replaceChildren(
       chart({
         lines: [points], width: this.graph.clientWidth || 480, label: margin ? T.graphLead(sides[0]) : T.graph(sides[0]), xLabel: T.ply, xRange: [0, line.at(-1).ply], baseline: 0.5, at: table.node.ply,
@@ -296,7 +360,8 @@ export class AnalyseView {
       el("table", { class: "marks" },
         el("thead", {}, el("tr", {}, el("td", {}), MARKS.map(([name]) => el("th", { scope: "col" }, el("span", { class: `sign ${name}`, "aria-hidden": "true" }, T.signs[name]), el("span", { class: "name" }, ` ${T.marks[name]}`))))),
         el("tbody", {}, sides.map((side, role) => el("tr", {}, el("th", { scope: "row" }, T.capital(side)), MARKS.map(([name]) => el("td", { class: "number" }, String(counts(role, name)))))))));
-    this.wrong.replaceChildren(el("h3", {}, T.blunders), wrong.length ? el("ul", { class: "plain wrong" }, wrong.map(item)) : el("p", {}, T.noBlunders));
+    const right = [...this.tries.values()].filter(Boolean).length, count = this.tries.size ? ` · ${T.tried(right, this.tries.size)}` : "";
+    this.wrong.replaceChildren(el("h3", {}, T.blunders + count), ...(this.asking ? this.#exercise(wrong.map(([node]) => node)) : [wrong.length ? el("ul", { class: "plain wrong" }, wrong.map(item)) : el("p", {}, T.noBlunders)]));
   }
 }
 

@@ -170,7 +170,7 @@ class App {
     const { table } = this, { tree } = table;
     const end = tree.mainLine().at(-1), { players, info, goals } = this.#told(end);
     const wanted = { format: this.format.value, line: tree.line(end), players, info, goals, resigned: tree.resigned(end) };
-    const path = end.path, analysed = wanted.format === "page" && path.some((node) => node.review ?? node.explanation);
+    const path = end.path, analysed = wanted.format === "page" && path.some((node) => node.explanation);
     if (analysed) Object.assign(wanted, { notes: path.map((node) => this.analysis.noteOf(node)), curve: path.map((node) => this.analysis.shareOf(node)) });
     const file = await this.connection.request({ do: "save", ...wanted }).catch((error) => table.fail(error));
     if (file) this.#download(file);
@@ -256,6 +256,7 @@ class App {
   // ---- moves
 
   play(move) {
+    if (this.analysis.answered(move)) return this.render();
     this.hinted = [];
     this.board.point();
     return this.table.play(move);
@@ -414,10 +415,10 @@ class App {
 
   #bar() {
     const part = this.analysis.shareOf(this.table.node), side = this.table.side(0);
-    this.bar.hidden = this.view !== "analyse";
+    this.bar.hidden = this.view !== "analyse" || Boolean(this.analysis.asking);
     this.bar.style.setProperty("--share", part ?? 0.5);
     this.table.info.look.shades.forEach((shade, i) => this.bar.style.setProperty(`--shade-${i}`, shade));
-    this.bar.setAttribute("aria-label", part === null ? T.noValue : `${T.valueFor(side)}: ${T.percent(part)}`);
+    this.bar.setAttribute("aria-label", part === null ? T.noValue : `${T.valueFor(side)}: ${this.analysis.textOf(this.table.node)}`);
     this.bar.dataset.text = part === null ? "" : this.analysis.textOf(this.table.node);
   }
 }

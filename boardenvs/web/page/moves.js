@@ -11,7 +11,6 @@ class Node {
     this.latest = null; // the child visited last
     this.position = null; // from the server
     this.explanation = null;
-    this.review = null;
     this.ply = parent ? parent.ply + 1 : 0;
   }
   get path() {
