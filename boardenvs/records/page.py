@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from boardenvs.game.rules import DRAW
 from boardenvs.games import spec_of
 from boardenvs.records.record import Record, until_illegal
 from boardenvs.render.page import ShownGame, to_page
@@ -42,7 +43,8 @@ def known(record: Record, sides: tuple[str, str]) -> list[tuple[str, str]]:
     found = list(zip(sides, record.players or (), strict=False))
     if record.goal is not None:
         goals = zip(sides, record.goal, strict=True)
-        found.append(("result", ", ".join(f"{side} {goal:g}" for side, goal in goals)))
+        won = [side for side, goal in goals if goal > DRAW]
+        found.append(("result", f"{won[0]} won" if won else "draw"))
     if record.start is not None:
         found.append(("from", record.start.fen()))
     return found + [(str(key), str(value)) for key, value in record.info.items()]

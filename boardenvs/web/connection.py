@@ -115,6 +115,7 @@ class Connection:
         return {
             "version": __version__,
             "host": self.door.shared_host,  # for links
+            "titles": {text: games.make(text).title for text in self.options.games},
             "games": {game_id: _variants(game_id) for game_id in games.importable()}
             | {text: [] for text in self.options.games},
             "agents": [

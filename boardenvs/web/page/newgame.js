@@ -95,7 +95,7 @@ export class NewGame {
 
   welcome(hello) {
     this.variants = hello.games;
-    this.games.replaceChildren(...Object.keys(hello.games).map((text) => el("option", { value: text }, T.gameName(text))));
+    this.games.replaceChildren(...Object.keys(hello.games).map((text) => el("option", { value: text }, hello.titles[text] ?? T.gameName(text))));
     this.element.querySelector("datalist").replaceChildren(...["human", ...hello.agents].map((value) => el("option", { value })));
   }
 
@@ -139,9 +139,11 @@ export class NewGame {
         ? [el("b", {}, level), el("small", {}, problem ?? T.rating(rating))]
         : [el("b", {}, name), el("small", {}, problem ?? sentence)], problem);
     };
-    const levels = opponents.filter((one) => T.levelName(one.agent)), none = levels.every((one) => one.problem);
-    this.levels.replaceChildren(...(none ? [el("p", { class: "help" }, levels[0].problem)] : levels.map(item)));
-    this.agents.replaceChildren(...opponents.filter((one) => !T.levelName(one.agent)).map(item));
+    // Those that can play come first; what cannot, and why, is under "More agents".
+    const [works, fails] = [opponents.filter((one) => !one.problem), opponents.filter((one) => one.problem)];
+    const levels = works.filter((one) => T.levelName(one.agent)), others = works.filter((one) => !T.levelName(one.agent));
+    this.levels.replaceChildren(...(levels.length ? [...levels.map(item), el("p", { class: "help" }, T.ratingHelp)] : others.map(item)));
+    this.agents.replaceChildren(...(levels.length ? others.map(item) : []), ...fails.map(item));
     this.sides.replaceChildren(...info.sides.map((side, i) => this.#radio("you", String(i), [T.capital(side)])), this.#radio("you", "random", [T.random]), this.#radio("you", "nobody", [T.nobody]));
     this.element.querySelector(`input[name=you][value="${you}"]`).checked = true;
     this.opponent = this.known[before]?.problem ? "human" : before;
