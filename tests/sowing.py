@@ -35,5 +35,5 @@ if __name__ == "__main__":
     from training.run_settings import PPOConfig
 
     train(PPOConfig(name="sowing", game="sowing:Sowing", steps=200_000), overwrite=True)
-    for opponent in ("random", "greedy"):
-        print(boardenvs.play_match("sowing:Sowing", "policy:runs/sowing/policy.npz", opponent))
+    trained = "policy:runs/sowing/policy.npz"
+    print(boardenvs.play_match("sowing:Sowing", trained, "greedy", pairs=50))

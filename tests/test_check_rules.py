@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import pickle
+import random
 from typing import Any
 
 import pytest
+from author_games import Heaps, Lift, Stripes, Walls, distance
 from boardenvs_breakthrough import Breakthrough
 from three_in_a_row import ThreeInARow
 from variants import BACKENDS
 
+import boardenvs
 from boardenvs.board import ALL_EIGHT
 from boardenvs.board.bitboard import FILE_A
 from boardenvs.game import Feature, Game, Moving, PositionError
 from boardenvs.game.check import RulesError, check_rules
-from boardenvs.kernel import Bits, Table, guard, popcount
+from boardenvs.game.position import stack
+from boardenvs.kernel import Bits, Table, guard, popcount, spread, trace
+from boardenvs.kernel.wide import join
 
 
 def made(base: type[Game], **attributes: Any) -> Game:
@@ -29,6 +35,19 @@ def over_at(rules: Any, own: Bits, opp: Bits, moves: Any, to_move: Bits, ply: Bi
 def refuses(rules: Any, squares: tuple[int, int]) -> None:
     if squares[0].bit_count() < 16:
         raise PositionError("somebody is missing")
+
+
+def noisy(rules: Any, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
+    first, second = Breakthrough.points(rules, own, opp, to_move)
+    return first ^ own & random.getrandbits(32), second
+
+
+def more_moves(rules: Any, own: Bits, opp: Bits) -> list[Bits]:
+    return [~(own | opp)]  # not & the squares of the board
+
+
+def forgetful(rules: Any, own: Bits, opp: Bits, walls: Bits, to_move: Bits) -> tuple[Bits, ...]:
+    return own, opp, walls, spread(to_move, rules.board.all)
 
 
 def one(nothing: Bits) -> Bits:
@@ -96,7 +115,89 @@ WRONG: list[tuple[Game, str]] = [
         ),
         "play swaps the sides",
     ),
+    (made(Stripes, moves=more_moves), "part 0 of moves has the bit 12, outside of its 12 actions"),
+    (
+        made(Breakthrough, points=noisy),
+        "step_words is another function each .* nothing to chance",
+    ),
+    (made(Walls, planes=forgetful), "planes do not tell own_left, on which actions"),
+    (made(Breakthrough, history=4), "history is 4, but no rule takes `repeats`"),
 ]
+
+
+@pytest.mark.usefixtures("in_python")
+@pytest.mark.parametrize("game", [Stripes(), Stripes(rows=5, columns=6), Lift(), Heaps(), Walls()])
+def test_games_of_all_kinds_are_accepted(game: Game) -> None:
+    """A side that moves again, turns of two actions, counts, walls on more than 64 squares."""
+    check_rules(game, num_games=4, max_plies=90)
+
+
+def test_sizes_are_fields() -> None:
+    game = Stripes(rows=2, columns=7)
+    assert pickle.loads(pickle.dumps(game)) == game
+    assert (game.board, game.num_actions) == ((2, 7), 15)
+    assert boardenvs.vec_env(game, 3).reset(seed=1)[0].shape == (3, 2, 7, 4)
+    with pytest.raises(ValueError, match=r"the shape of Stripes is \(17, 2\): .* 1 to 16 each"):
+        Stripes(rows=17, columns=2).start()
+
+
+@pytest.mark.parametrize("backend", BACKENDS, indirect=True)
+@pytest.mark.usefixtures("backend")
+def test_rounds_are_distances_and_small_sets_are_as_wide_as_the_board() -> None:
+    """On one board, in a batch and on ints: to rank 9 and to rank 1, around a wall or not."""
+    game = Walls()
+    position = game.start().step(game.parse_action("=d1")).step(game.parse_action("e8"))
+    position = position.step(game.parse_action("=e1"))
+    own, opp, walls = (position.word(name) for name in ("own", "opp", "walls"))
+    assert (distance(own, walls, 1), distance(opp, walls, 0)) == (8, 9)
+    assert game.kernels.evaluate.one(*position.words, 1, 3) == (9, 8)
+    assert game.values(stack([position, game.start()])).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ({"board": (5, 5)}, "Odd has a `board`: give it a `shape`"),
+        ({"roles": ("red", "green", "blue")}, "Odd has 3 roles: games have two players, who see"),
+        ({"numbers": {"big": 1 << 64}}, r"big of Odd stays below 1844.*: .* numbers below 2\*\*63"),
+        ({"squares": ("own", "opp", "before_own")}, "a word of Odd is named 'before_own'"),
+    ],
+)
+def test_what_no_game_can_be_is_said(attributes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        type("Odd", (Breakthrough,), attributes)
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (lambda a, b: a < b, r"compared by <.*less\(a, b\)"),
+        (lambda a, b: max(a, b), r"compared by <, >, max or min"),
+        (lambda a, b: a // 3, r"divided by //.*Table"),
+        (lambda a, b: 7 % b, r"divided by //.*Table"),
+        (lambda a, b: [1, 2][a], "indices of lists.*a Table for a list"),
+        (lambda a, b: int(a), "made ints"),
+        (lambda a, b: [x for x in a], "iterated.*loop over all squares"),  # noqa: C416
+        (lambda a, b: a if a == b else b, r"compared by ==.*nonzero\(a \^ b\)"),
+        (lambda a, b: a and b, "must not branch on data"),
+    ],
+)
+@pytest.mark.parametrize("words", [1, 2])
+def test_operators_say_what_to_write_instead(rule: Any, message: str, words: int) -> None:
+    with pytest.raises(TypeError, match=message):
+        trace(lambda *given: rule(join(given[:words]), join(given[words:])), 2 * words, "batch")
+
+
+def test_shifts_are_within_a_word() -> None:
+    with pytest.raises(ValueError, match="a word is shifted by 64: shifts are by 0 to 63"):
+        trace(lambda a: a << 64, 1, "scalar")
+
+
+@pytest.mark.parametrize(("count", "words"), [(1, (0,)), (3, (0, 0, 0))])
+def test_play_returns_as_many_words_as_there_are(count: int, words: tuple[int, ...]) -> None:
+    game = made(ThreeInARow, play=lambda rules, own, opp, action: words)
+    with pytest.raises(ValueError, match=r"play returns .*: it must be the 2 words own, opp"):
+        game.start()
 
 
 @pytest.mark.usefixtures("in_python")

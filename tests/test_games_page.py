@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import re
 import shlex
-from pathlib import Path
 
 import gymnasium
 import pytest
-import yaml
 from command_line import run
 from pettingzoo.env_registry import registration
 from variants import HERE, PACKAGE
 
 from boardenvs import games
-from training.command import read_settings
-from training.run_settings import PPOConfig
 
 ROOT = HERE.parent
 PAGE = ROOT / "boardenvs" / "games" / "README.md"
 BLOCKS = re.findall(
     r"^```(\w+)\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
 )
-FILES = [*PACKAGE.glob("*.py"), *PAGE.parent.glob("*.py")]
+EXAMPLES = [HERE / "sowing.py", HERE / "author_games.py"]
+FILES = [*PACKAGE.glob("*.py"), *PAGE.parent.glob("*.py"), *EXAMPLES]
 SOURCE = "".join(path.read_text(encoding="utf-8") for path in FILES)
 
 
@@ -67,13 +64,3 @@ def test_the_entry_point_is_the_package_s() -> None:
     """With which the package is installed in test_breakthrough_installed.py."""
     (block,) = blocks("toml")
     assert block in (PACKAGE / "pyproject.toml").read_text(encoding="utf-8")
-
-
-def test_the_configuration_is_one(tmp_path: Path) -> None:
-    (block,) = blocks("yaml")
-    settings = yaml.safe_load(block)
-    assert settings["game"] == "breakthrough"
-    # By its place: it is not installed here.
-    settings["game"] = "boardenvs_breakthrough:Breakthrough"
-    (tmp_path / "breakthrough.yaml").write_text(yaml.safe_dump(settings))
-    assert read_settings(PPOConfig, tmp_path / "breakthrough.yaml", trust=True).steps == 500_000

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pickle
 import re
+import runpy
+import sys
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
 from author_games import Heaps
@@ -17,6 +18,7 @@ from sowing import Sowing
 import boardenvs
 from boardenvs import records, render
 from boardenvs.envs.batch import Batch
+from boardenvs.envs.factory import single_env
 from boardenvs.envs.page import page_of
 from boardenvs.game import Game, PlainGame, PositionError
 from boardenvs.game.check import RulesError, check_rules
@@ -112,8 +114,7 @@ def test_environments() -> None:
         seen, rewards, *_, infos = envs.step(infos["action_mask"].argmax(axis=1))
     assert seen.shape == (6, 2, 7, 13)
     assert np.isin(rewards, (-1, 0, 1)).all()
-    boardenvs.register_game("sowing", Sowing)  # type: ignore[arg-type]
-    env = gymnasium.make("boardenvs/Sowing-v0", opponent="random")
+    env = single_env(GAME, opponent="random")
     assert env.reset(seed=1)[0].shape == (2, 7, 13)
 
 
@@ -163,7 +164,7 @@ def test_records_texts_and_pictures(tmp_path: Path) -> None:
     assert "<svg" in render.to_svg(GAME, position)
     assert "2 S4 S4 S4 S4 S4 S4 ." in write_prompt([GAME.start()])
     assert "Sow the seeds" in page_of(GAME)
-    assert describe_game(GAME)["text"] == "sowing"
+    assert describe_game(GAME)["text"] == "sowing:Sowing"
     assert describe_position(GAME, GAME.start())["legal"][2] == ["c1", (2,), []]
     shown = render.ShownGame(GAME, [GAME.start(), GAME.start().step(0)], [0], "a game")
     assert "a1" in render.to_page([shown], title="games")
@@ -237,6 +238,17 @@ def test_wrong_positions_and_kernels() -> None:
         GAME.kernels.step_words.program()
     with pytest.raises(boardenvs.IllegalActionError, match=r"legal: 0 \(a1\)"):
         GAME.start().step(11)
+
+
+def test_the_guide_s_program_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In 40 lines."""
+    pytest.importorskip("sb3_contrib")
+    monkeypatch.chdir(tmp_path)
+    text = Path(str(sys.modules[Sowing.__module__].__file__)).read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 40
+    Path("program.py").write_text(text.replace("200_000", "2_000"), encoding="utf-8")
+    runpy.run_path("program.py", run_name="__main__")
+    assert Path("runs/sowing/policy.npz").exists()
 
 
 def test_it_is_a_game() -> None:
