@@ -180,6 +180,9 @@ export class AnalyseView {
 
   get asking() { return this.app.view === "analyse" && this.trying?.parent === this.app.table.node ? this.trying : null; }
 
+  // What stands beside the board: the question or what the answer is worth.
+  get note() { return this.asking ? this.answer || this.#question() : ""; }
+
   #question() {
     const node = this.asking;
     return node ? T.tryIt(node.ply, this.app.table.side(node.parent.position.to_move), node.move, this.lostText(node.parent.explanation, this.lost(node))) : "";

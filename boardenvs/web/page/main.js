@@ -384,7 +384,7 @@ class App {
     if (info.limit) counts.push(T.plyOf(position.ply, info.limit));
     this.counts.textContent = counts.join(" · ") + this.#change();
     this.#bar();
-    this.note.textContent = table.thinking ? T.thinking(this.newGame.nameOf(table.thinking)) : table.message || (this.#mustPass() ? T.mustPass(table.side(position.to_move)) : this.#whoseTurn());
+    this.note.textContent = table.thinking ? T.thinking(this.newGame.nameOf(table.thinking)) : table.message || this.analysis.note || (this.#mustPass() ? T.mustPass(table.side(position.to_move)) : this.#whoseTurn());
     this.problem.textContent = table.problem;
     this.form.hidden = table.over || Boolean(editing); // it stays while an agent thinks, and keeps the focus
     const passes = this.form.hidden || !table.open ? [] : position.legal.filter(([, squares]) => !squares.length);

@@ -153,7 +153,7 @@ export const T = {
   number: (value, unit) => {
     if (unit === "score") return signed(value, 2);
     if (unit === "heuristic" && Math.abs(value) >= 99_000) return value > 0 ? "wins" : "loses";
-    return signed(value, 0);
+    return T.lead(Math.round(value));
   },
   expected: (sides) => `Expected at the end: ${sides.map(([side, discs]) => `${side} ${discs}`).join(", ")}`,
   chances: (side, part) => `${T.capital(side)}'s chances: ${percent(part)}`,
