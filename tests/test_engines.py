@@ -237,6 +237,9 @@ def test_limits_of_others_are_those_of_players_that_search() -> None:
         "greedy": "greedy",
     }.items():
         assert ServedAgent(make_agent(text), 0)._within(limits) == make_agent(expected)
+    for depth, kept in ((0, 1), (999_999_999, 100)):
+        served = ServedAgent(make_agent("alphabeta:depth=2"), 0)
+        assert served._within(ServedLimits(depth=depth)) == make_agent(f"alphabeta:depth={kept}")
     agent = ServedAgent(make_agent("alphabeta:depth=2,evaluation=trained"), 4)
     action, value = agent.choose(position, (), ServedLimits())
     found = agent.analyse(position, ServedLimits())

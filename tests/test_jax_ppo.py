@@ -65,7 +65,9 @@ def test_a_sample_is_what_was_seen_and_played() -> None:
     np.testing.assert_array_equal(positions_of(after.board).own[going], expected.own[going])
 
 
-def test_a_run_that_is_interrupted_ends_as_one_that_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_is_interrupted_ends_as_one_that_is_not(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = [*SMALL, "--steps", "4096", "--evaluate-every", "2048", "--pairs", "2"]
     ppo_jax.main([*words, "--name", "whole"])
     write = ppo_jax.write_checkpoint
@@ -80,7 +82,14 @@ def test_a_run_that_is_interrupted_ends_as_one_that_is_not(monkeypatch: pytest.M
     monkeypatch.setattr(ppo_jax, "write_checkpoint", interrupted)
     with pytest.raises(KeyboardInterrupt):
         ppo_jax.main([*words, "--name", "parts"])
-    ppo_jax.main(["--name", "parts", "--resume"])
+    kept = Path("runs/parts/checkpoint.npz")
+    content = kept.read_bytes()
+    kept.write_bytes(content[:-99])
+    with pytest.raises(SystemExit):
+        ppo_jax.main(["--name", "parts", "--resume"])
+    assert "checkpoint.npz is not a checkpoint file" in capsys.readouterr().err
+    kept.write_bytes(content)
+    ppo_jax.main(["--name", "parts", "--resume", "--trust"])
     assert [row["steps"] for row in rows("parts")] == [2048, 4096]
     whole, parts = (load_policy(f"runs/{name}/policy.npz") for name in ("whole", "parts"))
     for name, array in whole.arrays.items():

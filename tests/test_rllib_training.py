@@ -140,7 +140,10 @@ def test_a_run_with_two_env_runners_learns_is_resumed_and_writes_what_can_be_pla
     metrics = Path("runs/rllib/metrics.json")
     (row,) = json.loads(metrics.read_text())
     metrics.write_text(json.dumps([row, row | {"steps": 60_000}]))  # killed before the checkpoint
-    main(["--resume"])
+    with pytest.raises(SystemExit):
+        main(["--resume"])
+    assert "checkpoint, which can hold code" in capsys.readouterr().err
+    main(["--resume", "--trust"])
     rows = json.loads(metrics.read_text())
     assert [row["steps"] // 10_000 for row in rows] == [3, 6]
     assert rows[-1]["score_random"] > 0.7

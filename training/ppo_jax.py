@@ -33,6 +33,7 @@ from boardenvs.agents.policy import Policy
 from boardenvs.envs.jax import JaxEnv, JaxState, outcome_of_mover
 from boardenvs.game.jax_rules import choose
 from boardenvs.utils.files import write_atomically
+from boardenvs.utils.npz import ArchiveKind, read_array, read_json
 from boardenvs.utils.threads import limit_jax
 from training.single_run import SingleRunSettings, begun, evaluate, option, parser_of
 
@@ -274,6 +275,13 @@ def train(trainer: Trainer, folder: Path) -> None:
         write_checkpoint(checkpoint, state, rows)
 
 
+class CheckpointError(ValueError):
+    """A checkpoint that cannot be read; the message names the file and says why."""
+
+
+_KIND = ArchiveKind("checkpoint", "training.ppo_jax", CheckpointError)
+
+
 def write_checkpoint(path: Path, state: TrainState, rows: list[Any]) -> None:
     """Write everything that the rest of the run depends on."""
     file = io.BytesIO()
@@ -282,11 +290,17 @@ def write_checkpoint(path: Path, state: TrainState, rows: list[Any]) -> None:
 
 
 def read_checkpoint(path: Path, like: TrainState) -> tuple[TrainState, list[Any]]:
-    """The state and the metrics of a checkpoint; `like` has arrays of the same shapes."""
+    """The state and the metrics of a checkpoint; `like` has arrays of the same shapes.
+
+    CheckpointError if it is damaged, or of a run with other settings.
+    """
     leaves, structure = jax.tree.flatten(like)
-    with np.load(path) as file:
-        kept = [jnp.asarray(file[f"arr_{number}"]) for number in range(len(leaves))]
-        return jax.tree.unflatten(structure, kept), json.loads(str(file["rows"]))
+    with _KIND.open(path) as file:
+        kept = [
+            jnp.array(read_array(file, f"arr_{number}", leaf.shape, (leaf.dtype.name,)))
+            for number, leaf in enumerate(leaves)
+        ]
+        return jax.tree.unflatten(structure, kept), list(read_json(file, "rows"))
 
 
 def main(words: Sequence[str] | None = None) -> None:

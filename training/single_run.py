@@ -12,8 +12,20 @@ from typing import Any, TypeVar
 import boardenvs
 from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.agents.policy_file import save_policy
-from boardenvs.utils.checks import unknown
-from boardenvs.utils.files import write_atomically
+from boardenvs.agents.spec import runs_code
+from boardenvs.utils.checks import cut, unknown
+from boardenvs.utils.decoding import decode, parse_json
+from boardenvs.utils.files import is_unused, refuse_links, write_atomically
+
+# All that these runs write into their folders.
+WRITTEN = (
+    "settings.json",
+    "metrics.json",
+    "policy.npz",
+    "checkpoint.npz",
+    "checkpoint/*",
+    "pool/*.npz",
+)
 
 OPPONENTS = ("random", "greedy")  # of evaluations
 
@@ -53,24 +65,45 @@ def parser_of(
         name, meaning = setting.name.replace("_", "-"), setting.metadata["help"]
         parser.add_argument(f"--{name}", type=type(one), nargs=nargs, default=default, help=meaning)
     parser.add_argument("--resume", action="store_true", help="go on with the run as it was begun")
+    trusted = "with --resume: run the code that the run's folder names or holds"
+    parser.add_argument("--trust", action="store_true", help=trusted)
     return parser
 
 
 def begun(settings: type[Settings], given: dict[str, Any]) -> tuple[Settings, Path]:
-    """The settings of a run and its folder; with "resume" those that the run has kept.
+    """The settings of a run and its folder; with "resume" those that the run has kept, which may
+    name code only with "trust".
 
-    ValueError if the folder has another run, or none to resume, or for wrong settings.
+    ValueError if the folder has another run, or none to resume, or for wrong settings; OSError if
+    it has links.
     """
-    folder, resume = Path("runs", given["name"]), given.pop("resume")
+    folder, resume, trust = Path("runs", given["name"]), given.pop("resume"), given.pop("trust")
     file = folder / "settings.json"
-    if resume and not file.exists():
+    if resume and not file.is_file():
         known = [str(path.parent) for path in folder.parent.glob("*/settings.json")]
         raise ValueError(unknown("run to resume", str(folder), known))
-    if file.exists() and not resume:
+    refuse_links(folder, WRITTEN)
+    if not resume and not is_unused(folder, WRITTEN):
         raise ValueError(f"{folder} has a run: add --resume, or choose another --name")
-    made = settings(**json.loads(file.read_text()) if resume else given)
+    made = _kept(settings, file, trust) if resume else settings(**given)
     boardenvs.games.make(made.game)
     return made, folder
+
+
+def _kept(settings: type[Settings], file: Path, trust: bool) -> Settings:
+    """The settings in a file; ValueError if they are wrong or, without `trust`, name code."""
+    try:
+        made = decode(settings, parse_json(file.read_text(encoding="utf-8")), "the settings")
+    except ValueError as error:
+        raise ValueError(f"{file} cannot be used: {error}") from None
+    code = [text for text in (getattr(made, "opponent", ""),) if runs_code(text)]
+    code += [made.game] if boardenvs.games.imports_code(made.game) else []
+    if code and not trust:
+        raise ValueError(
+            f"{file} names code, which has not been imported: {cut(', '.join(code))}. If you trust "
+            "its author, --trust imports it"
+        )
+    return made
 
 
 def evaluate(
@@ -80,8 +113,8 @@ def evaluate(
     rows: Sequence[dict[str, float]],
     row: dict[str, float],
 ) -> list[dict[str, float]]:
-    """Play against `OPPONENTS`; write policy.npz, metrics.json and settings.json, with which the
-    folder has a run; print and return the rows with the new one.
+    """Play against `OPPONENTS`; write settings.json, with which the folder has a run, metrics.json
+    and policy.npz; print and return the rows with the new one.
     """
     for name in OPPONENTS:
         match = boardenvs.play_match(policy.game, PolicyAgent(policy), name, settings.pairs)
@@ -89,7 +122,7 @@ def evaluate(
     rows = [*rows, row]
     print("  ".join(f"{name} {value:,.4g}" for name, value in row.items()), flush=True)
     folder.mkdir(parents=True, exist_ok=True)
-    save_policy(policy, folder / "policy.npz")
-    for file, values in (("metrics.json", rows), ("settings.json", asdict(settings))):
+    for file, values in (("settings.json", asdict(settings)), ("metrics.json", rows)):
         write_atomically(folder / file, json.dumps(values, indent=1).encode())
+    save_policy(policy, folder / "policy.npz")
     return rows

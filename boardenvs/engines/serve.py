@@ -19,6 +19,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
 from boardenvs.play import reply
 from boardenvs.search.analysis import Analysis
+from boardenvs.search.limits import MAX_DEPTH
 from boardenvs.utils.checks import check_name
 
 _MAX_LINE = 1 << 16  # characters
@@ -57,10 +58,9 @@ class ServedAgent:
         changed = dict[str, float]()
         if limits.seconds is not None and "time" in names:
             changed["time"] = min(limits.seconds, agent.time or limits.seconds)
-        if limits.depth is not None and "depth" in names:
-            changed["depth"] = limits.depth
-        if limits.depth is not None and "level" in names:
-            changed["level"] = min(limits.depth, _MOST_LEVEL)
+        for name, most in (("depth", MAX_DEPTH), ("level", _MOST_LEVEL)):
+            if limits.depth is not None and name in names:
+                changed[name] = max(1, min(limits.depth, most))
         return replace(agent, **changed) if changed else agent
 
 

@@ -159,7 +159,7 @@ def train(settings: RllibSettings, folder: Path) -> None:
             if steps == before:
                 raise WorkerError(
                     "no env runner has played; Ray's logs say why (`ray logs cluster`). --resume "
-                    "goes on from the last checkpoint"
+                    "--trust goes on from the last checkpoint"
                 )
             if steps >= settings.steps or is_due(before, steps, settings.evaluate_every):
                 speed = (steps - before) / (time.perf_counter() - began)
@@ -234,6 +234,11 @@ def main(words: Sequence[str] | None = None) -> None:
         RllibSettings, "training.rllib", "Train with RLlib's PPO, here or on a cluster."
     )
     given = vars(parser.parse_args(words))
+    if given["resume"] and not given["trust"]:
+        parser.error(
+            "--resume reads RLlib's checkpoint, which can hold code: if you trust whoever wrote "
+            "the run's folder, add --trust"
+        )
     try:
         settings, folder = begun(RllibSettings, given)
         with ray_for(settings):
