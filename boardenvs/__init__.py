@@ -26,7 +26,6 @@ from boardenvs.envs.core import ResetNeededError
 from boardenvs.envs.factory import env, parallel_env, raw_env, register, register_game, vec_env
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError, PositionError
-from boardenvs.game.plain import PlainGame
 from boardenvs.game.position import Position
 from boardenvs.game.state import State
 from boardenvs.utils.version import __version__ as __version__
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
     from boardenvs.agents.analyse import analyse
     from boardenvs.arena import MatchResult, play_match
     from boardenvs.game.perft import divide, perft
+    from boardenvs.game.plain import PlainGame
     from boardenvs.search.analysis import Analysis
 
 
@@ -106,6 +106,7 @@ __all__ = [
 _LATER = {
     "Analysis": "boardenvs.search.analysis",
     "MatchResult": "boardenvs.arena",
+    "PlainGame": "boardenvs.game.plain",
     "analyse": "boardenvs.agents.analyse",
     "divide": "boardenvs.game.perft",
     "perft": "boardenvs.game.perft",

@@ -16,11 +16,11 @@ from pettingzoo.test import api_test, parallel_api_test
 from sowing import Sowing
 
 import boardenvs
-from boardenvs import records, render
+from boardenvs import PlainGame, records, render
 from boardenvs.envs.batch import Batch
 from boardenvs.envs.factory import single_env
 from boardenvs.envs.page import page_of
-from boardenvs.game import Game, PlainGame, PositionError
+from boardenvs.game import Game, PositionError
 from boardenvs.game.check import RulesError, check_rules
 from boardenvs.game.fen import parse_position
 from boardenvs.text.prompt import write_prompt

@@ -17,7 +17,6 @@ from boardenvs.game.notation import (
     Passing,
     Placing,
 )
-from boardenvs.game.plain import PlainGame
 from boardenvs.game.position import Position
 from boardenvs.game.rules import MAX_VALUE, About, Feature
 from boardenvs.game.state import State
@@ -42,7 +41,6 @@ __all__ = [
     "Passing",
     "PieceLook",
     "Placing",
-    "PlainGame",
     "Position",
     "PositionError",
     "State",

@@ -217,6 +217,10 @@ class Game(Rules):
         rest = zip(self.further_words, position.by_role()[2:], strict=True)
         return text + "".join(f" {name}={self.word_text(name, x)}" for name, x in rest if x)
 
+    def parse_fen(self, text: str) -> Position:
+        """The reverse of `fen` for games in plain Python; `game.fen` reads all others."""
+        raise NotImplementedError
+
     def text_of(self, position: Position) -> str | None:
         """The position as its own class draws it in text; None if it does not."""
         return None

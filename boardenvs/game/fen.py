@@ -24,7 +24,6 @@ import re
 from boardenvs.board.bitboard import EIGHT, from_squares
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
-from boardenvs.game.plain import PlainGame
 from boardenvs.game.position import Position
 from boardenvs.utils.checks import cut, quote, unknown
 
@@ -42,7 +41,7 @@ def parse_position(game: Game, text: str) -> Position:
     if not isinstance(given, str):
         example = game.start().fen()
         raise TypeError(f"position is {quote(given)}: it must be a text such as {example!r}")
-    if isinstance(game, PlainGame):
+    if not game.in_words:
         return game.parse_fen(text)
     fields, shown = text.split(), cut(text, _MAX_SHOWN)
     rest = [field.partition("=") for field in fields if "=" in field]

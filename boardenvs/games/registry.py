@@ -20,7 +20,6 @@ from importlib.metadata import EntryPoint
 from typing import Any, NamedTuple
 
 from boardenvs.game.contract import Game
-from boardenvs.game.plain import PlainGame, is_plain
 from boardenvs.utils.checks import cut, quote, unknown
 from boardenvs.utils.imports import describe, import_object, naming_errors, top_level
 from boardenvs.utils.spec import parameters_of, parse_parameters, write_spec
@@ -83,7 +82,7 @@ class _Games(Mapping[str, Factory]):
         self._keep(game_id, factory)
 
     def _keep(self, game_id: str, factory: Factory) -> None:
-        plain = {"id": game_id} if is_plain(factory) else {}
+        plain = {"id": game_id} if _is_plain(factory) else {}
         made = _checked(factory, plain, f"the factory of {game_id!r}")
         if made.id != game_id:
             raise ValueError(
@@ -142,8 +141,8 @@ def make(game: str | Game | type[Any], **rules: Any) -> Game:
                 "dataclasses.replace(game, ...) changes them"
             )
         return game
-    if inspect.isclass(game) and is_plain(game):
-        return PlainGame(game, **rules)
+    if _is_plain(game):
+        return _plain_game(game)(**rules)
     if not isinstance(game, str):
         raise TypeError(f"game is {quote(game)}: it must be a text such as 'othello', or a Game")
     name, factory, values, hidden = _find(game)
@@ -207,7 +206,7 @@ def _is_known_game(target: str) -> bool:
     for part in name.split("."):
         found = getattr(found, "__dict__", {}).get(part)  # never what makes attributes when asked
     known = isinstance(found, Game) or (inspect.isclass(found) and issubclass(found, Game))
-    return known or is_plain(found)
+    return known or _is_plain(found)
 
 
 def spec_of(game: Game) -> str:
@@ -258,7 +257,7 @@ def _find(spec: str) -> _Named:
     target = in_python["target"]
     if isinstance(found, Game):
         found = partial(_itself, found)
-    is_game = inspect.isclass(found) and (issubclass(found, Game) or is_plain(found))
+    is_game = inspect.isclass(found) and (issubclass(found, Game) or _is_plain(found))
     if not callable(found) or (inspect.isclass(found) and not is_game):
         raise ValueError(
             f"{target!r} is {quote(found)}: it must be a Game, its class, a class of positions in "
@@ -269,11 +268,26 @@ def _find(spec: str) -> _Named:
     return _Named(target, found, values, hidden)
 
 
+def _is_plain(found: object) -> bool:
+    """Whether it is a class of positions in plain Python; only then its module is imported."""
+    if not inspect.isclass(found) or issubclass(found, Game):
+        return False
+    from boardenvs.game.plain import is_plain
+
+    return is_plain(found)
+
+
+def _plain_game(kind: Any) -> Factory:
+    from boardenvs.game.plain import PlainGame
+
+    return partial(PlainGame, kind)
+
+
 def _state_of(factory: Any) -> tuple[str, ...]:
     """What the constructor of a class in plain Python takes beside parameters of the rules: all
     that is not annotated as a bool, a number or a text.
     """
-    types = parameters_of(factory) if is_plain(factory) else {}
+    types = parameters_of(factory) if _is_plain(factory) else {}
     return tuple(name for name, kind in types.items() if kind not in (bool, int, float, str))
 
 
@@ -291,7 +305,7 @@ def _checked(factory: Factory, values: dict[str, Any], name: str) -> Game:
     try:
         with naming_errors(name, _package(factory)):
             kind: Any = factory
-            maker = partial(PlainGame, kind) if is_plain(kind) else factory
+            maker = _plain_game(kind) if _is_plain(kind) else factory
             made: object = maker(**values)
     except TypeError as error:  # an abstract class, or a factory that wants arguments
         raise ValueError(f"{name} cannot be made: {error}") from error
