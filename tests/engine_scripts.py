@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from boardenvs.engines import EngineProcess, Transport, servers_of
+from boardenvs.engines import EngineProcess, ProcessTransport, servers_of
 from boardenvs.engines.player import ask_each
 from boardenvs.engines.process import EngineClock
 from boardenvs.engines.protocol import Ended, ServedLimits
@@ -30,7 +30,7 @@ CHUNK = 1 << 16  # bytes that are read at once
 
 
 @dataclass
-class Scripted(Transport):
+class Scripted(ProcessTransport):
     """Runs a script, as far as its output is read."""
 
     script: Script
@@ -142,7 +142,7 @@ class Played:
     def __post_init__(self) -> None:
         self.engine = EngineProcess(self.start, self.protocol, self.clock, self.depth)
 
-    def start(self) -> Transport:
+    def start(self) -> ProcessTransport:
         self.started.append(Scripted(self.make(len(self.started))))
         return self.started[-1]
 

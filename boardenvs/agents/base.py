@@ -48,8 +48,17 @@ class Agent(Protocol):
 class HistoryAgent(Agent, Protocol):
     """An agent that uses the moves of each game so far; matches pass them to it."""
 
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
+        """As `act_after`, of games without known moves."""
+        return self.act_after(game, state, np.empty((len(state.ply), 0), np.int16), rng)
+
+    @abstractmethod
     def act_after(
-        self, game: Game, state: State, actions: IntArray, rng: np.random.Generator
+        self,
+        game: Game,
+        state: State,
+        actions: IntArray,
+        rng: np.random.Generator | None = None,
     ) -> IntArray:
         """As `Agent.act`; row i of `actions` (B, P) int16 has the plies of game i from its start,
         -1 after the last.

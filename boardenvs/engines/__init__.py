@@ -10,7 +10,7 @@ from boardenvs.engines.channel import EngineError
 from boardenvs.engines.player import EngineAgent
 from boardenvs.engines.process import PROTOCOLS, EngineProcess
 from boardenvs.engines.serve import ServedAgent, serve, servers_of
-from boardenvs.engines.transport import ProcessTransport, Transport
+from boardenvs.engines.transport import ProcessTransport
 
 __all__ = [
     "PROTOCOLS",
@@ -19,7 +19,6 @@ __all__ = [
     "EngineProcess",
     "ProcessTransport",
     "ServedAgent",
-    "Transport",
     "serve",
     "servers_of",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from boardenvs.engines.transport import Transport
+from boardenvs.engines.transport import ProcessTransport
 from boardenvs.utils.checks import cut
 
 MAX_LINE = 1 << 16  # bytes
@@ -30,7 +30,7 @@ class EngineEndedError(EngineError):
 class Channel:
     """An engine's lines. `begin` starts the clock for the next question."""
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(self, transport: ProcessTransport) -> None:
         self.transport = transport
         self._came = bytearray()
         self._searched = 0  # bytes of it that are known to have no line end

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from boardenvs.agents.base import HistoryAgent
 from boardenvs.engines.channel import EngineError
 from boardenvs.engines.process import PROTOCOLS, EngineClock, EngineProcess
 from boardenvs.engines.transport import ProcessTransport
@@ -19,7 +20,7 @@ from boardenvs.search.analysis import Analysis, MoveAnalysis
 from boardenvs.utils.checks import check_name, is_number, is_whole, quote
 
 
-class EngineAgent:
+class EngineAgent(HistoryAgent):
     """Asks a program for its moves, over a protocol that game programs speak.
 
     command: the program and its arguments, quoted as in a shell, which is not used.
@@ -80,10 +81,6 @@ class EngineAgent:
         """ValueError if the program does not start, or cannot play the game."""
         self._engine.check_game(game)
 
-    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
-        """See `Agent.act`; random numbers are the program's own."""
-        return self.act_after(game, state, np.empty((len(state.ply), 0), np.int16), rng)
-
     def act_after(
         self,
         game: Game,
@@ -91,7 +88,7 @@ class EngineAgent:
         actions: IntArray,
         rng: np.random.Generator | None = None,
     ) -> IntArray:
-        """See `HistoryAgent.act_after`."""
+        """See `HistoryAgent.act_after`; random numbers are the program's own."""
         return ask_each(self._engine, game, state, actions)
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:

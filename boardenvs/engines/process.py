@@ -21,7 +21,7 @@ from boardenvs.engines.channel import (
 from boardenvs.engines.gtp import Gtp
 from boardenvs.engines.nboard import NBoard
 from boardenvs.engines.protocol import MoveQuery, Protocol, plies_to
-from boardenvs.engines.transport import Transport
+from boardenvs.engines.transport import ProcessTransport
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.position import Position
@@ -85,7 +85,7 @@ class EngineProcess:
 
     def __init__(
         self,
-        start: Callable[[], Transport],
+        start: Callable[[], ProcessTransport],
         protocol: str | None = None,
         clock: EngineClock | None = None,
         depth: int | None = None,

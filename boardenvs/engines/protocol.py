@@ -18,6 +18,7 @@ from boardenvs.game.session import GameSession
 from boardenvs.games import spec_of
 from boardenvs.games.notation import parse_move
 from boardenvs.games.othello import Othello
+from boardenvs.records.record import Record, until_illegal
 from boardenvs.search.analysis import Analysis
 
 _REMEMBERED = 10_000  # parsed moves
@@ -188,13 +189,12 @@ class Server(ABC):
 
 def plies_to(position: Position, actions: Sequence[int]) -> tuple[NamedPly, ...] | None:
     """Return the plies of actions; None if they do not lead from the start to the position."""
-    at, plies = position.game.start(), list[NamedPly]()
-    for action in actions:
-        if not at.is_legal(action):
-            return None
-        plies.append(NamedPly(at.to_move, at.game.action_name(action, at)))
-        at = at.step(action)
-    return tuple(plies) if at == position else None
+    line, _ = until_illegal(Record(position.game, tuple(actions)))
+    name = position.game.action_name
+    plies = (
+        NamedPly(at.to_move, name(action, at)) for at, action in zip(line, actions, strict=False)
+    )
+    return tuple(plies) if line[-1] == position else None
 
 
 def plain_name(name: str) -> str:

@@ -1,11 +1,10 @@
-"""Carries bytes to an engine and back: a process, or in tests a script."""
+"""Carries bytes to an engine and back."""
 
 from __future__ import annotations
 
 import os
 import selectors
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from boardenvs.utils.child import ChildProgram
@@ -15,40 +14,10 @@ _KEPT = 2000  # bytes of its standard error
 _LEAVING = 1.0  # seconds that an engine has to end by itself
 
 
-class Transport(ABC):
-    """A running engine. No method waits for longer than its arguments say."""
-
-    @abstractmethod
-    def write(self, data: bytes) -> None:
-        """Send data as soon as the engine takes it, while `read` waits."""
-
-    @abstractmethod
-    def read(self, seconds: float) -> bytes | None:
-        """Return bytes that came; b"" after its end, None if nothing came in time."""
-
-    @abstractmethod
-    def now(self) -> float:
-        """Seconds by a clock that only runs forwards."""
-
-    @abstractmethod
-    def cpu(self) -> float:
-        """CPU seconds that it took so far; 0 if the system does not say."""
-
-    @abstractmethod
-    def how_it_ended(self) -> str:
-        """After its output has ended: "with exit code 1", or that it still runs."""
-
-    @abstractmethod
-    def complaints(self) -> bytes:
-        """The last bytes of its standard error."""
-
-    @abstractmethod
-    def close(self, farewell: bytes = b"") -> None:
-        """End it with everything that it started: at once, or a second after a farewell."""
-
-
-class ProcessTransport(Transport):
-    """A program and its standard streams; see `ChildProgram`."""
+class ProcessTransport:
+    """A running engine: a program and its standard streams, see `ChildProgram`. No method waits for
+    longer than its arguments say.
+    """
 
     def __init__(self, command: Sequence[str]) -> None:
         if os.name != "posix":
@@ -63,11 +32,13 @@ class ProcessTransport(Transport):
         self._complaints = b""
 
     def write(self, data: bytes) -> None:
+        """Send data as soon as the engine takes it, while `read` waits."""
         if not self._unsent:
             self._selector.register(self._program.stdin, selectors.EVENT_WRITE)
         self._unsent += data
 
     def read(self, seconds: float) -> bytes | None:
+        """Return bytes that came; b"" after its end, None if nothing came in time."""
         until = self.now() + seconds
         while True:
             ready = [key.fd for key, _ in self._selector.select(max(0.0, until - self.now()))]
@@ -98,18 +69,23 @@ class ProcessTransport(Transport):
             self._selector.unregister(self._program.stderr)
 
     def now(self) -> float:
+        """Seconds by a clock that only runs forwards."""
         return time.monotonic()
 
     def cpu(self) -> float:
+        """CPU seconds that it took so far; 0 if the system does not say."""
         return self._program.cpu_seconds()
 
     def how_it_ended(self) -> str:
+        """After its output has ended: "with exit code 1", or that it still runs."""
         return self._program.how_it_ended(_LEAVING)
 
     def complaints(self) -> bytes:
+        """The last bytes of its standard error."""
         return self._complaints
 
     def close(self, farewell: bytes = b"") -> None:
+        """End it with everything that it started: at once, or a second after a farewell."""
         if self._program.is_closed:
             return
         if farewell:

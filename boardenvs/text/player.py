@@ -9,7 +9,7 @@ from threading import Lock
 
 import numpy as np
 
-from boardenvs.agents.base import waiting
+from boardenvs.agents.base import HistoryAgent, waiting
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import ForfeitError
 from boardenvs.game.state import IntArray, State
@@ -17,7 +17,7 @@ from boardenvs.records.record import Record, until_illegal
 from boardenvs.text.turn import COUNTS, RETRIES, ModelReply, TextTurn
 
 
-class TextPlayer:
+class TextPlayer(HistoryAgent):
     """Asks `model(prompt)` for a reply, and plays the move that is read from it.
 
     model: returns a text, or a `ModelReply` that also says why it ended. threads: how many games or
@@ -62,10 +62,6 @@ class TextPlayer:
         """Return `counts` by name."""
         return {name: self.counts[name] for name in (*COUNTS, *sorted({*self.counts} - {*COUNTS}))}
 
-    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
-        """Return an action for each board, (B,) int64; ForfeitError if some have none."""
-        return self.act_after(game, state, np.empty((len(state.ply), 0), np.int16), rng)
-
     def act_after(
         self,
         game: Game,
@@ -73,7 +69,10 @@ class TextPlayer:
         actions: IntArray,
         rng: np.random.Generator | None = None,
     ) -> IntArray:
-        """Return the same as `act`, with the moves so far in the prompts."""
+        """Return an action for each board, (B,) int64; ForfeitError if some have none.
+
+        The moves so far are in the prompts.
+        """
         chosen = np.full(len(state.ply), game.noop, np.int64)
         turns = dict[int, tuple[TextTurn, int]]()
         for row, position in enumerate(game.positions(state)):
