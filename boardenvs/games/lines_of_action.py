@@ -11,7 +11,7 @@ The game ends when, after a move, either side is one group (one piece, or none, 
 last step. One side connected wins; both or neither is a draw.
 
 With `rules="tournament"` pieces move as in "classic", and the game ends as in tournaments and in
-OpenSpiel: a move that connects both sides wins, one that repeats any position of the board draws, a
+OpenSpiel: a move that connects both sides wins, one that repeats a position of the last 60 draws, a
 side without a move loses, and the last step is the 1,000th.
 """
 
