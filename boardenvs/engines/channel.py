@@ -12,7 +12,6 @@ MAX_LINE = 1 << 16  # bytes
 MAX_ANSWER = 1 << 22  # bytes between two questions
 _PER_LINE = 100  # bytes that each line counts in addition to its own
 _SHOWN = 200  # characters of a line in messages
-_TICK = 0.1  # seconds between two looks at the clock while lines come
 
 
 class EngineError(Exception):
@@ -33,14 +32,13 @@ class Channel:
     def __init__(self, transport: ProcessTransport) -> None:
         self.transport = transport
         self._came = bytearray()
-        self._searched = 0  # bytes of it that are known to have no line end
         self._last = deque[str](maxlen=5)
         self.begin(0.0)
 
     def begin(self, limit: float) -> None:
         """Count time and bytes from now on, up to this limit in seconds."""
         self._limit = limit
-        self._began = self._looked = self.transport.now()
+        self._began = self.transport.now()
         self._bytes = 0
 
     def spent(self) -> float:
@@ -56,32 +54,23 @@ class Channel:
 
     def line(self) -> str:
         """Return the engine's next line, stripped; EngineError if none comes."""
-        while (end := self._came.find(b"\n", self._searched)) < 0 and len(self._came) <= MAX_LINE:
-            self._searched = len(self._came)
+        while (end := self._came.find(b"\n")) < 0 and len(self._came) <= MAX_LINE:
             self._fetch()
         if not 0 <= end <= MAX_LINE:
             self._keep_half_line()
             raise EngineError(f"it wrote a line of more than {MAX_LINE} bytes")
         line = self._came[:end].decode("utf-8", "backslashreplace").strip()
         del self._came[: end + 1]
-        self._searched = 0
         self._bytes += end + _PER_LINE
         if line:
             self._last.append(line)
         if self._bytes > MAX_ANSWER:
             raise EngineError("it wrote more than 4 MiB in place of an answer")
-        if self.transport.now() - self._looked > _TICK:
-            self._check_time()
+        self.spent()
         return line
 
-    def _check_time(self) -> None:
-        self.spent()
-        self._looked = self.transport.now()
-
     def _fetch(self) -> None:
-        self._check_time()
-        left = max(0.0, self._limit - (self.transport.now() - self._began))
-        came = self.transport.read(left)
+        came = self.transport.read(self._limit - self.spent())
         if came == b"":
             self._keep_half_line()
             raise EngineEndedError("it ended")

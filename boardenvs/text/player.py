@@ -86,13 +86,8 @@ class TextPlayer(HistoryAgent):
             number = 0 if rng is None else int(rng.integers(1 << 62))
             turns[row] = TextTurn(*known, self._legal_moves, self._retries), number
         with waiting(), ThreadPoolExecutor(self._threads) as threads:
-            futures = [threads.submit(self._settle, *turn) for turn in turns.values()]
-            try:
-                for future in futures:
-                    future.result()
-            except BaseException:
-                threads.shutdown(wait=False, cancel_futures=True)
-                raise
+            for _ in threads.map(self._settle, turns.values()):  # an error cancels the others
+                pass
         lost = dict[int, str]()
         for row, (turn, _) in turns.items():
             if turn.action is not None:
@@ -105,8 +100,9 @@ class TextPlayer(HistoryAgent):
             raise ForfeitError(chosen, lost)
         return chosen
 
-    def _settle(self, turn: TextTurn, number: int) -> None:
+    def _settle(self, numbered: tuple[TextTurn, int]) -> None:
         """Ask until there is a legal move, or no retry is left."""
+        turn, number = numbered
         while not turn.is_over:
             reply = self._ask(turn, number)
             with self._counting:
