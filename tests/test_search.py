@@ -31,6 +31,7 @@ from boardenvs.games import Othello, parse
 from boardenvs.kernel import ALL, get_backend, set_backend
 from boardenvs.search import AlphaBeta, Limits, SearchResults, alphabeta, alphabeta_for
 from boardenvs.search.compiled.nodes import margin_of
+from boardenvs.search.evaluation import POINT
 from boardenvs.search.evaluation_file import trained_evaluation
 from boardenvs.tablebase import Tablebase
 
@@ -192,7 +193,7 @@ def test_ends_are_those_of_plain_search(board: str) -> None:
 
 @pytest.mark.skipif(get_backend() != "numba", reason="minutes without Numba")
 def test_endgames_of_others() -> None:
-    """Black's discs less White's, and that the best square given keeps them."""
+    """Black's discs less White's, and that the best square, counted from the top, keeps them."""
     path = SHARED / "records" / "endgames_13_14.txt"
     if not path.exists():
         pytest.skip(f"{path.name} is not there: these endgames are other people's data")
@@ -201,7 +202,7 @@ def test_endgames_of_others() -> None:
     for line in rows[::2]:
         board, side, square, difference = line.split()
         position = parse_position(OTHELLO, f"{board} {side}")
-        for here in (position, position.step(int(square))):
+        for here in (position, position.step(int(square) ^ 56)):
             sign = -1 if here.to_move else 1
             assert sign * margin(here) == int(difference)
 
@@ -256,6 +257,28 @@ def test_what_is_over_or_forced_is_not_searched() -> None:
     assert found.value[2] == WIN + 4
     nothing = searcher.search(take(state, []), seeds_of(state)[:0], Limits(3))
     assert [len(column) for column in nothing] == [0] * 5
+
+
+# ---- learnt values -------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(get_backend() != "numba", reason="minutes without Numba")
+@pytest.mark.parametrize("name", ["othello", "othello_holes"])
+def test_values_of_odd_and_even_depths_agree(name: str) -> None:
+    """The learnt values credit neither side for being to move."""
+    game = make(name)
+
+    def values(position: Position, *limits: Limits) -> list[float]:
+        engine, state = alphabeta_for(game, trained_evaluation(game)), stack([position])
+        return [engine.search(state, seeds_of(state), x).value[0] / POINT for x in limits]
+
+    positions = [random_position(game, seed, 4 + seed % 24) for seed in range(40)]
+    by_depth = np.array([values(position, *map(Limits, (5, 6, 7))) for position in positions])
+    assert abs(np.mean(by_depth @ [-0.5, 1, -0.5])) < 1
+    if name == "othello":
+        limits = Limits(8), Limits(9), Limits(10), Limits(time=0.3)
+        selective = Limits(nodes=20_000, probcut=1.2), Limits(nodes=300_000, probcut=1.2)
+        assert np.ptp(values(game.start(), *limits, *selective)) < 1.5
 
 
 # ---- limits --------------------------------------------------------------------------------------

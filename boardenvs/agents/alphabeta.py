@@ -19,13 +19,13 @@ from boardenvs.search.compiler import has_exact_end
 from boardenvs.search.evaluation import Evaluation
 from boardenvs.search.evaluation_file import load_evaluation, trained_evaluation
 from boardenvs.search.limits import MAX_DEPTH, Limits
-from boardenvs.search.solver import search_position, smoothed
+from boardenvs.search.solver import search_position
 
 _TRAINED = "trained"
 _DEPTH = 4  # without any limit
 # With `nodes` or `time`: empty squares from which Othello is solved to the end, and ProbCut's
 # deviations.
-_ENDGAME, _PROBCUT = 12, 1.5
+_ENDGAME, _PROBCUT = 12, 1.2
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class AlphaBetaAgent:
 
     probcut: with an evaluation, in the Othello family: do not search a move deeper if a search of
     half the depth is this number of standard deviations out of reach (ProbCut); 0: never. By
-    default 1.5 with `nodes` or `time`, else 0.
+    default 1.2 with `nodes` or `time`, else 0.
 
     reductions: search moves that do not seem good less deep (late move reductions). By default on
     with an evaluation and `nodes` or `time`, except in the Othello family, where ProbCut does it
@@ -118,27 +118,19 @@ class AlphaBetaAgent:
         return alphabeta_for(game, evaluation).search(state, seeds, limits).action
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
-        """By a search of the position, and one of each other move as deep, in half the time each.
-
-        Learnt values at a fixed depth are means with those of a ply less; see `smoothed`.
-        """
+        """Search the position, and each other move as deep, in half the time each."""
         seed = rng.integers(1 << 64, size=1, dtype=np.uint64)
         evaluation, limits = _plan(self, position.game)
         if limits.time is not None:
             limits = replace(limits, time=limits.time / 2)
-        found = search_position(position, limits, seed=seed, evaluation=evaluation)
-        by_depth = limits.time is None and limits.nodes is None and limits.depth > 1
-        if evaluation is None or not by_depth:
-            return found
-        limits = replace(limits, depth=limits.depth - 1)
-        return smoothed(found, search_position(position, limits, evaluation=evaluation))
+        return search_position(position, limits, seed=seed, evaluation=evaluation)
 
     def analyse_until(
         self, position: Position, stop: Callable[[], bool], rng: np.random.Generator
     ) -> Iterator[Analysis]:
         """One ply, two plies and so on, until the result is proven."""
         endgame = _ENDGAME if self.endgame is None else self.endgame
-        nodes, before = 0, list[Analysis]()
+        nodes = 0
         for depth in range(1, MAX_DEPTH + 1):
             # One ply is always searched: there has to be an answer.
             found = search_position(
@@ -150,9 +142,7 @@ class AlphaBetaAgent:
             if depth > 1 and stop():
                 return  # some moves were not searched as deep as others
             nodes += found.nodes
-            learnt = self.evaluation is not None and depth > 1
-            yield replace(smoothed(found, before[-1]) if learnt else found, nodes=nodes)
-            before.append(found)
+            yield replace(found, nodes=nodes)
             if found.margin is not None if position.game.margin_counts else _is_settled(found):
                 return
 

@@ -88,6 +88,7 @@ class AlphaBeta:
                 words(moves * record, kind),
                 numbers(moves),
                 numbers(moves),
+                numbers(_LISTS),
                 game.num_actions,
                 record,
             ),

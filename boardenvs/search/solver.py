@@ -54,25 +54,6 @@ def search_position(
     return searcher.describe(position, root, found)
 
 
-def smoothed(found: Analysis, shallower: Analysis) -> Analysis:
-    """An analysis with means of the values of two depths, one ply apart, unless a value is proven.
-
-    Learnt evaluations overrate the side to move, so that values change with the depth's parity
-    (https://www.chessprogramming.org/Odd-Even_Effect): in Othello by some four discs.
-    """
-    before = {move.action: move for move in shallower.moves}
-    moves: list[MoveAnalysis] = []
-    for move in found.moves:
-        other = before[move.action]
-        if not (move.outcome or other.outcome or move.value is None or other.value is None):
-            mean = (move.value + other.value) / 2
-            # The deeper search decides the best move.
-            move = replace(move, value=min(mean, moves[0].value or 0.0) if moves else mean)
-        moves.append(move)
-    nodes = found.nodes + shallower.nodes
-    return replace(found, moves=tuple(moves), value=moves[0].value, nodes=nodes)
-
-
 def _share(limits: Limits, count: float) -> Limits:
     """The limits of each of `count` searches that share these limits."""
     return replace(

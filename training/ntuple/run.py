@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+
 from boardenvs.arena.executor import HERE, Executor
 from boardenvs.search import Evaluation
 from boardenvs.search.evaluation import Terms
@@ -12,6 +14,7 @@ from boardenvs.search.evaluation_file import load_evaluation, save_evaluation
 from training.ntuple.fit import Regression, as_evaluation, stages_of
 from training.ntuple.ntuple_settings import NTupleConfig
 from training.ntuple.play import GamesToPlay, Positions, load_positions, save_positions
+from training.ntuple.tempo import without_tempo
 
 GAMES_A_FILE = 1000
 
@@ -67,7 +70,9 @@ class NTupleRun:
             "error": found.error.round(2).tolist(),
             "standard_deviation": found.deviation.round(2).tolist(),
         }
-        return as_evaluation(self._regression.terms, self._regression.stages, found.weights, notes)
+        terms, stages = self._regression.terms, self._regression.stages
+        rng = np.random.default_rng((config.seed, generation))
+        return without_tempo(as_evaluation(terms, stages, found.weights, notes), rng)
 
     def _play(self, generation: int, before: Evaluation | None) -> list[Positions]:
         settings = self._config.generations[generation]

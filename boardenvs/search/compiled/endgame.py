@@ -42,7 +42,7 @@ from boardenvs.search.compiled.nodes import (
     Budget,
     Roots,
     SearchMemory,
-    begin_counting,
+    begin_search,
     child_of,
     judge_near,
     margin_of,
@@ -73,7 +73,6 @@ from boardenvs.search.compiled.transposition import (
     store_bound,
     upper_of,
 )
-from boardenvs.search.compiled.tuples import forget_positions
 from boardenvs.search.limits import SearchResults
 
 # Numbers of empty squares: up to the first the search does without lists of moves; from the others
@@ -109,8 +108,7 @@ def solve_position(
     )
     counters, squares, distance = memory.counters, budget.depth, roots.distance
     root = load_position(roots.positions, row * roots.position_size)
-    begin_counting(results.nodes[row], budget.nodes, counters)
-    forget_positions(tables)
+    begin_search(results.nodes[row], budget.nodes, memory)
     if distance == 0:
         new_search(budget.nodes, memory.table)
         low, high = number(-INFINITE), number(INFINITE)

@@ -27,8 +27,13 @@ from boardenvs.search.compiled.position import (
     save_position,
     sign_of,
 )
-from boardenvs.search.compiled.transposition import TranspositionTable
-from boardenvs.search.compiled.tuples import TupleTables, keep_position, tuple_value
+from boardenvs.search.compiled.transposition import NO_MOVE, TranspositionTable
+from boardenvs.search.compiled.tuples import (
+    TupleTables,
+    forget_positions,
+    keep_position,
+    tuple_value,
+)
 
 # Places in the counters.
 NODES = 0  # positions generated
@@ -65,6 +70,7 @@ class MoveStack(NamedTuple):
     records: Array  # (lists * max_moves * record_size,) words
     order: Array  # (lists * max_moves,) numbers: the record in each place of a list
     scores: Array  # (lists * max_moves,) numbers: the highest goes first
+    latest: Array  # (lists,) numbers: the best move of the latest position at each distance
     max_moves: int  # of one position
     record_size: int  # words
 
@@ -81,11 +87,15 @@ class SearchMemory(NamedTuple):
     reductions: int  # 1: search later moves less deep
 
 
-def begin_counting(nodes: int, limit: int, counters: Array) -> None:
-    """Start the counters at this number of nodes, with this limit."""
+def begin_search(nodes: int, limit: int, memory: SearchMemory) -> None:
+    """Start the counters at this number of nodes, with this limit; forget earlier searches."""
+    counters, latest = memory.counters, memory.moves.latest
     counters[NODES] = nodes
     counters[LIMIT] = limit
     counters[ABORTED] = 0
+    for distance in range(len(latest)):
+        latest[distance] = NO_MOVE
+    forget_positions(memory.tables)
 
 
 # ---- values ----------------------------------------------------------------------------------
@@ -147,25 +157,38 @@ def judge_near(position: PackedPosition, memory: SearchMemory) -> None:
 
 
 def generate_moves(
-    position: PackedPosition, distance: int, table_move: int, memory: SearchMemory
+    position: PackedPosition, place: int, tried: int, judged: int, memory: SearchMemory
 ) -> int:
-    """List the moves of a position with their scores, the table's move first; return the count."""
-    moves = memory.moves
-    first = place = distance * moves.max_moves
-    judge_near(position, memory)
+    """List the moves of a position except `tried`, with their scores, from this place on; return
+    their count. Without `judged`, scores are cheap: few replies first.
+    """
+    moves, first = memory.moves, place
+    if judged == 1:
+        judge_near(position, memory)
     for k in range(legal_words()):
         bits = position.legal_bits[k]
         while bits != ZERO:
             action = word(64 * k) + trailing_zeros(bits)
             bits = bits & (bits - ONE)
-            child = play(position, action)
-            put_move(place, action, child, moves)
-            if number(action) == table_move:
-                moves.scores[place] = 4 * INFINITE
-            else:
-                moves.scores[place] = score(position.to_move, child, distance + 1, memory)
-            place += 1
+            if number(action) != tried:
+                child = play(position, action)
+                put_move(place, action, child, moves)
+                if judged == 1 or child.terminated:
+                    distance = place // moves.max_moves + 1
+                    moves.scores[place] = score(position.to_move, child, distance, memory)
+                else:
+                    moves.scores[place] = -mobility(child)
+                place += 1
     return place - first
+
+
+@inline
+def is_legal(move: int, position: PackedPosition) -> bool:
+    """Whether a move is legal."""
+    for k in range(legal_words()):
+        if move // 64 == k:
+            return (position.legal_bits[k] >> word(move % 64)) & ONE == ONE
+    return False
 
 
 @inline

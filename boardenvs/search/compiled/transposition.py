@@ -162,17 +162,13 @@ def depth_of(data: Word) -> int:
     return number((data >> word(24)) & word(255))
 
 
-def bound_of(data: Word) -> int:
-    return number((data >> word(32)) & word(3))
-
-
 def move_of(data: Word) -> int:
     return number(data >> word(34))
 
 
 def cuts_off(data: Word, alpha: int, beta: int) -> bool:
     """Whether the value decides a search with this window."""
-    bound = bound_of(data)
+    bound = number((data >> word(32)) & word(3))
     return (
         bound == EXACT
         or (bound == LOWER and value_of(data) >= beta)
@@ -207,10 +203,6 @@ def upper_of(data: Word) -> int:
 
 def end_move_of(data: Word) -> int:
     return number((data >> word(40)) & word(1023))
-
-
-def work_of(data: Word) -> int:
-    return number(data >> word(50))
 
 
 def work_for(nodes: int) -> int:
@@ -252,4 +244,4 @@ def work_in(slot: int, tag: Word, table: TranspositionTable) -> int:
     """The work in a slot; -1 for a slot of another search."""
     if table.slots[slot + TAG] != tag:
         return -1
-    return work_of(table.slots[slot + DATA])
+    return number(table.slots[slot + DATA] >> word(50))
