@@ -14,6 +14,7 @@ from boardenvs.agents import agent_for
 from boardenvs.agents.analyse import analyse, default_analyst
 from boardenvs.cli.tables import moves_table
 from boardenvs.game.errors import IllegalActionError
+from boardenvs.game.position import Position
 from boardenvs.play import HUMAN, GameSession, GameStore, legal_names, parse_move, reply
 from boardenvs.render import to_ansi
 
@@ -75,7 +76,7 @@ class TerminalGame:
                 plies = session.actions if session.start == game.start() else None
                 action = reply(_agent(game, player), game, position, self._seed, plies)
             self._play(action)
-            self._console.print(f"{side} played {game.action_name(action, position)}")
+            self._console.print(f"{side} played {_named(action, position)}")
 
     def _play(self, action: int) -> None:
         self.session.play(action)
@@ -156,7 +157,8 @@ class TerminalGame:
         if session.is_over:
             say(self._result())
         elif legal and not session.must_pass:
-            say(f"moves: {' '.join(legal_names(session.position))}")
+            legal_moves = legal_names(session.position).values()
+            say(f"moves: {' '.join(_named(action, session.position) for action in legal_moves)}")
 
     def _result(self) -> str:
         session, sides = self.session, self.session.game.sides
@@ -168,3 +170,10 @@ class TerminalGame:
         if session.resigned is not None:
             return f"{sides[session.resigned]} resigned: {winner} wins"
         return f"the game is over after {plies} plies: {winner} wins {ending}".strip()
+
+
+def _named(action: int, position: Position) -> str:
+    """An action's name, and the other one that people know: "g1f3 (Nf3)"."""
+    name = position.game.action_name(action, position)
+    other = position.game.other_name(action, position)
+    return f"{name} ({other})" if other else name

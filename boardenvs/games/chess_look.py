@@ -7,65 +7,58 @@ import math
 from boardenvs.game.look import BLACK, WHITE, Circle, Drawing, Figure, Ink, Look, Polygon, Rect
 
 Point = tuple[float, float]
-Part = tuple[Point, ...] | Circle
 
 _OUTLINE = 0.028
 _COLOURS = (("#f6f0df", "#2b2620"), ("#34302c", "#e8e0cf"))  # of body and lines, by role
 _INK = Ink("#000000")
 
 
-def _mirrored(*right: Point) -> tuple[Point, ...]:
-    """An outline symmetric about x = 0.5, by its right half from top to bottom."""
-    return (*right, *((1 - x, y) for x, y in reversed(right)))
+def _points(text: str) -> list[tuple[float, ...]]:
+    return [tuple(map(float, point.split(","))) for point in text.split()]
+
+
+def _parts(kind: str) -> list[Circle | Polygon]:
+    balls = [_ball(*ball) for ball in _points(_BALLS.get(kind, ""))]
+    halves = [_points(text) for text in _HALVES.get(kind, ())]
+    outlines = [half + [(1 - x, y) for x, y in half[::-1]] for half in halves]
+    if kind == "knights":
+        outlines = [_points(_KNIGHT)]
+    return [*balls, *(Polygon(tuple((x, y) for x, y in line), _INK) for line in outlines)]
 
 
 def _ball(x: float, y: float, radius: float) -> Circle:
     return Circle(x, y, radius, _INK)
 
 
-_FOOT = ((0.74, 0.79), (0.77, 0.89))
-_PARTS: dict[str, tuple[Part, ...]] = {
-    "pawns": (
-        _ball(0.5, 0.35, 0.125),
-        _mirrored((0.55, 0.46), (0.64, 0.53), (0.56, 0.56), (0.60, 0.70), *_FOOT),
-    ),
-    "knights": (
-        (
-            *((0.28, 0.89), (0.30, 0.80), (0.36, 0.72), (0.46, 0.58), (0.37, 0.57), (0.30, 0.64)),
-            *((0.22, 0.61), (0.21, 0.53), (0.31, 0.33), (0.38, 0.24), (0.39, 0.13), (0.48, 0.19)),
-            *((0.53, 0.12), (0.57, 0.21), (0.69, 0.33), (0.75, 0.53), (0.74, 0.72), (0.77, 0.89)),
-        ),
-    ),
+# Balls "x,y,radius"; right halves of outlines symmetric about x = 0.5, from top to bottom.
+_FOOT = " 0.74,0.79 0.77,0.89"
+_BALLS = {
+    "pawns": "0.5,0.35,0.125",
+    "bishops": "0.5,0.155,0.05",
+    "queens": "0.5,0.16,0.045 0.31,0.2,0.045 0.69,0.2,0.045 0.14,0.29,0.045 0.86,0.29,0.045",
+}
+_HALVES = {
+    "pawns": ("0.55,0.46 0.64,0.53 0.56,0.56 0.60,0.70" + _FOOT,),
     "bishops": (
-        _ball(0.5, 0.155, 0.05),
-        _mirrored((0.53, 0.20), (0.63, 0.33), (0.66, 0.45), (0.60, 0.56)),
-        _mirrored((0.58, 0.57), (0.65, 0.62), (0.57, 0.65), (0.60, 0.74), *_FOOT),
+        "0.53,0.20 0.63,0.33 0.66,0.45 0.60,0.56",
+        "0.58,0.57 0.65,0.62 0.57,0.65 0.60,0.74" + _FOOT,
     ),
     "rooks": (
-        _mirrored(
-            *((0.555, 0.24), (0.555, 0.17), (0.625, 0.17), (0.625, 0.24), (0.67, 0.24)),
-            *((0.67, 0.17), (0.74, 0.17), (0.74, 0.34), (0.65, 0.41), (0.67, 0.70), *_FOOT),
-        ),
+        "0.555,0.24 0.555,0.17 0.625,0.17 0.625,0.24 0.67,0.24"
+        " 0.67,0.17 0.74,0.17 0.74,0.34 0.65,0.41 0.67,0.70" + _FOOT,
     ),
-    "queens": (
-        *(_ball(x, y, 0.045) for x, y in ((0.5, 0.16), (0.31, 0.2), (0.69, 0.2))),
-        *(_ball(x, 0.29, 0.045) for x in (0.14, 0.86)),
-        _mirrored(
-            *((0.5, 0.18), (0.585, 0.46), (0.69, 0.22), (0.71, 0.49), (0.86, 0.31)),
-            *((0.74, 0.63), (0.68, 0.70), *_FOOT),
-        ),
-    ),
+    "queens": ("0.5,0.18 0.585,0.46 0.69,0.22 0.71,0.49 0.86,0.31 0.74,0.63 0.68,0.70" + _FOOT,),
     "kings": (
-        _mirrored(
-            (0.53, 0.07), (0.53, 0.12), (0.58, 0.12), (0.58, 0.18), (0.53, 0.18), (0.53, 0.3)
-        ),
-        _mirrored((0.5, 0.26), (0.58, 0.31), (0.60, 0.42), (0.55, 0.56)),
-        _mirrored(
-            *((0.52, 0.44), (0.60, 0.34), (0.72, 0.31), (0.83, 0.37), (0.84, 0.47)),
-            *((0.73, 0.62), (0.68, 0.70), *_FOOT),
-        ),
+        "0.53,0.07 0.53,0.12 0.58,0.12 0.58,0.18 0.53,0.18 0.53,0.3",
+        "0.5,0.26 0.58,0.31 0.60,0.42 0.55,0.56",
+        "0.52,0.44 0.60,0.34 0.72,0.31 0.83,0.37 0.84,0.47 0.73,0.62 0.68,0.70" + _FOOT,
     ),
 }
+_KNIGHT = (
+    "0.28,0.89 0.30,0.80 0.36,0.72 0.46,0.58 0.37,0.57 0.30,0.64"
+    " 0.22,0.61 0.21,0.53 0.31,0.33 0.38,0.24 0.39,0.13 0.48,0.19"
+    " 0.53,0.12 0.57,0.21 0.69,0.33 0.75,0.53 0.74,0.72 0.77,0.89"
+)
 # Lines on the pieces: rectangles by their upper left corner and size; and the knight's eye.
 _LINES: dict[str, tuple[Rect | Circle, ...]] = {
     "knights": (_ball(0.41, 0.33, 0.028),),
@@ -77,7 +70,7 @@ _BELT = Rect(0.27, 0.785, 0.46, 0.025, _INK)
 
 def _drawing(kind: str, role: int) -> Drawing:
     body, line = map(Ink, _COLOURS[role])
-    parts = [p if isinstance(p, Circle) else Polygon(p, _INK) for p in _PARTS[kind]]
+    parts = _parts(kind)
     outline = [_grown(part, _OUTLINE) for part in parts]
     inked = [part._replace(ink=line) for part in outline]
     filled = [part._replace(ink=body) for part in parts]
