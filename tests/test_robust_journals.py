@@ -50,6 +50,15 @@ def test_wrong_fields_are_named(path):
             open_journal(path.parent)
 
 
+@pytest.mark.parametrize("more", [{"pairs": 10**12}, {"entrants": [str(i) for i in range(3000)]}])
+def test_tournaments_without_an_end_are_refused(path, more):
+    write(path, {**SETTINGS, **more})
+    with pytest.raises(JournalError, match=f"line 1: {next(iter(more))}"):
+        open_journal(path.parent)
+    with pytest.raises(ValueError, match="10000000|3000 entrants"):
+        make_settings(**{"entrants": ["random", "greedy"], "games_played": ["reversi"], **more})
+
+
 @pytest.mark.parametrize("content", [b"[" * 100_000, b'{"format": NaN}', b"\xff\xfe", b"1"])
 def test_files_that_are_no_journals_are_named(path, content):
     path.write_bytes(content + b"\n")

@@ -368,6 +368,8 @@ def test_wrong_values_are_refused():
     env = TextEnv("othello")
     with pytest.raises(boardenvs.ResetNeededError):
         env.step("d3")
+    with pytest.raises(TypeError, match="position is 5: it must be a Position"):
+        env.reset(position=5)
     env.reset(seed=1)
     with pytest.raises(TypeError, match="must be a text"):
         env.step(19)
@@ -453,6 +455,8 @@ def test_tools_test_a_model(numpy_in_processes, monkeypatch):
 
 
 def test_tools_name_no_file():
+    with pytest.raises(TypeError, match="game is 5: it must be a text"):
+        GameTools().new_game(5)
     for name in (__file__, "nothing", "/root"):
         with pytest.raises(ValueError, match=r"^unknown opponent .* Known: 'alphabeta', 'greedy'"):
             GameTools().new_game(opponent=f"policy:{name}")

@@ -74,8 +74,11 @@ def test_other_names_of_this_machine_are_refused(server, host):
     assert "not this name" in server.client.get("/", headers={"Host": host}).text
 
 
-def test_a_shared_page_is_for_other_machines_too():
+def test_a_shared_page_is_for_other_machines_too(capfd):
     with served("--share") as server, server.page():
+        with pytest.raises(InvalidStatus, match="403"), server.page(origin="http://evil.example"):
+            pass
+        assert capfd.readouterr().err == ""  # the user's terminal
         host = urlsplit(server.url).hostname
         assert re.fullmatch(r"[\d.]+", host)
         for name in {host, "127.0.0.2"}:

@@ -27,6 +27,7 @@ from boardenvs.utils.version import __version__
 FORMAT = 3  # of the journal and of results.json
 
 PAIRS = 50
+MOST_PAIRS, MOST_ENTRANTS = 1_000_000, 500
 _MAX_SEED = (1 << 64) - 1
 BUILT_IN = (
     "random",
@@ -96,13 +97,15 @@ def make_settings(
     """
     sources = entrants if isinstance(entrants, Mapping) else {}
     labels = list(entrants)
+    if len(labels) > MOST_ENTRANTS:
+        raise ValueError(f"there are {len(labels)} entrants: {MOST_ENTRANTS} may take part")
     for label in labels:
         if labels.count(label) > 1:
             raise ValueError(f"{label!r} takes part twice: entrants need labels of their own")
     if len(labels) < 2:
         raise ValueError(f"entrants are {quote(labels)}: a tournament needs two or more")
-    if pairs < 1:
-        raise ValueError(f"pairs is {pairs}: it must be 1 or more")
+    if not is_whole(pairs, 1, MOST_PAIRS):
+        raise ValueError(f"pairs is {quote(pairs)}: it must be 1 to {MOST_PAIRS}")
     if not is_whole(seed, 0, _MAX_SEED):
         raise ValueError(f"seed is {seed!r}: it must be a whole number from 0 to 2**64 - 1")
     if opening_plies is not None:
@@ -126,9 +129,9 @@ class _Kept(BaseModel):
     model_config = ConfigDict(strict=True)
 
     boardenvs: str
-    entrants: list[str]
+    entrants: Annotated[list[str], Field(max_length=MOST_ENTRANTS)]
     opening_plies: dict[str, list[int]]
-    pairs: Annotated[int, Field(ge=1)]
+    pairs: Annotated[int, Field(ge=1, le=MOST_PAIRS)]
     seed: Annotated[int, Field(ge=0, le=_MAX_SEED)]
 
 

@@ -195,6 +195,8 @@ def check_same_rules(game: Game, own: Game, what: str, why: str) -> None:
 
 def imports_code(spec: str) -> bool:
     """Whether a game's text names code that is not in memory as a game: making it may run that."""
+    if not isinstance(spec, str):
+        return False
     in_python = None if spec.partition(":")[0] in GAMES else _IN_PYTHON.fullmatch(spec)
     return in_python is not None and not _is_known_game(in_python["target"])
 

@@ -138,6 +138,8 @@ class TextEnv:
         """Begin a game, by default from the start, and return the first prompt."""
         if isinstance(position, str):
             position = parse_position(self.game, position)
+        if not isinstance(position, Position | None):
+            raise TypeError(f"position is {quote(position)}: it must be a Position or its text")
         check_seed(seed)
         if seed is not None:
             self._rng, self._games = seeding.np_random(seed)[0], 0

@@ -130,6 +130,9 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         why = self._refusal(scope) if scope["type"] in ("http", "websocket") else None
+        if why is not None and scope["type"] == "websocket":
+            await send({"type": "websocket.close"})  # which the server answers by 403
+            return
         if why is not None:
             await PlainTextResponse(f"refused: {why}\n", 403)(scope, receive, send)
             return
