@@ -229,6 +229,13 @@ def test_what_cannot_be_a_game_is_said(kind: type[Any], message: str) -> None:
         PlainGame(kind).start()
 
 
+@pytest.mark.parametrize("wrong", [(1,), 5, ("a", "b"), (2**70, 0), (float("nan"), 0)])
+def test_a_result_that_is_no_pair_of_numbers_is_named(wrong: object) -> None:
+    game = boardenvs.PlainGame(type("Wrong", (PlainHeaps,), {"result": wrong}))
+    with pytest.raises(ValueError, match=r"wrong: result is .*: it must be two numbers"):
+        game.kernels.points.one(*game.start()[0], 0)
+
+
 def test_wrong_positions_and_kernels() -> None:
     with pytest.raises(PositionError, match=r"'start z9': unknown move 'z9'|unknown"):
         parse_position(GAME, "start z9")

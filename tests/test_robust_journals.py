@@ -55,7 +55,7 @@ def test_tournaments_without_an_end_are_refused(path, more):
     write(path, {**SETTINGS, **more})
     with pytest.raises(JournalError, match=f"line 1: {next(iter(more))}"):
         open_journal(path.parent)
-    with pytest.raises(ValueError, match="10000000|3000 entrants"):
+    with pytest.raises(ValueError, match=r"10000000|3000 entrants"):
         make_settings(**{"entrants": ["random", "greedy"], "games_played": ["reversi"], **more})
 
 

@@ -471,7 +471,13 @@ class PlainKernels(Kernels):
 
     def _points(self, played: Played, to_move: int) -> tuple[int, int]:
         found = self._result(played.board)
-        first, second = (0, 0) if found is None else found
+        try:
+            first, second = (0, 0) if found is None else found
+            fits = abs(first) < 1 << 31 and abs(second) < 1 << 31  # NaN does not
+        except (TypeError, ValueError):
+            fits = False
+        if not fits:
+            raise ValueError(f"{self._game.id}: result is {quote(found)}: it must be two numbers")
         if not isinstance(first, int) or not isinstance(second, int):
             first, second = int(first > second), int(second > first)
         return (second, first) if to_move else (first, second)

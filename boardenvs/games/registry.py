@@ -193,7 +193,7 @@ def check_same_rules(game: Game, own: Game, what: str, why: str) -> None:
         raise ValueError(f"{what} {spec_of(own)}, not {spec_of(game)}: {why}")
 
 
-def imports_code(spec: str) -> bool:
+def imports_code(spec: object) -> bool:
     """Whether a game's text names code that is not in memory as a game: making it may run that."""
     if not isinstance(spec, str):
         return False
