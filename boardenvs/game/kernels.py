@@ -14,7 +14,7 @@ from boardenvs.game.rules import BEFORE, Rules, turned
 from boardenvs.kernel import ALL, Bits, Kernel, less, nonzero, popcount, spread, when
 from boardenvs.kernel.wide import WIDTH, pack, split
 from boardenvs.utils.checks import quote, unknown
-from boardenvs.utils.splitmix import GOLDEN
+from boardenvs.utils.splitmix import mix
 
 
 class Kernels:
@@ -107,12 +107,11 @@ class Kernels:
         return counted
 
     def _known_by(self, *given: Bits) -> Bits:
-        """A hash of the position, never 0, by the multiplier of SplitMix64."""
+        """A hash of the position, never 0, by the mixing of SplitMix64."""
         values = self._known(*given)
         mixed: Bits = 0
         for word in chain.from_iterable(split(x, self._rules.board.words) for x in values):
-            mixed = (mixed ^ word) * GOLDEN & ALL
-            mixed = mixed ^ mixed >> 29
+            mixed = mix(mixed ^ word)
         return mixed | 1
 
     def _begin(self, *given: Bits) -> tuple[Bits, ...]:
