@@ -42,7 +42,7 @@ def names_of_games() -> Rows:
     for wrong, right in (("Othello", "othello"), ("LOA", "lines_of_action"), ("wolf", WOLF.id)):
         yield partial(games.make, wrong), f"'{wrong}'. Did you mean {right!r}"
     yield partial(games.parameters, "wolf"), "unknown game 'wolf'"
-    yield partial(games.make, "xyzzy"), "unknown game 'xyzzy'. Known: 'lines_of_action'"
+    yield partial(games.make, "xyzzy"), "unknown game 'xyzzy'. Known: 'checkers', 'chess'"
     yield partial(games.make, "x" * 100_000), "unknown game 'xxx"
 
 

@@ -227,3 +227,13 @@ def test_a_record_from_the_middle_of_a_turn_is_read_back(tmp_path: Path) -> None
     records.save(tmp_path / "games.jsonl", [record])
     (read,) = records.load(tmp_path / "games.jsonl")
     assert list(records.replay(read)) == line[begun:]
+
+
+def test_boards_that_differ_are_remembered_by_different_numbers() -> None:
+    """Two pieces of each side on any squares: a hash by one multiplication has 1,000 collisions."""
+    rng, game = np.random.default_rng(1), boardenvs.games.make("lines_of_action:rules=tournament")
+    squares = np.uint64(1) << rng.integers(64, size=(4, 10**6), dtype=np.uint64)
+    own, opp = squares[0] | squares[1], squares[2] | squares[3]
+    none = np.zeros(10**6, np.uint64)
+    known = game.kernels._known_by(own, opp, *[none] * game.history, none)
+    assert len(np.unique(known)) == len(np.unique(np.stack([own, opp]), axis=1).T)

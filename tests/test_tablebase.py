@@ -23,7 +23,7 @@ from boardenvs.game.perft import successors
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import IntArray, take
 from boardenvs.games import TicTacToe, WolfAndSheep
-from boardenvs.tablebase import Tablebase, build, table
+from boardenvs.tablebase import Tablebase, build, numbering, table
 from boardenvs.tablebase.numbering import CHUNKS, positions
 from boardenvs.utils.cache import cache_folder
 
@@ -177,7 +177,7 @@ def test_solving_anew_gives_the_table_that_is_kept(monkeypatch: pytest.MonkeyPat
     of a wolf that has come down alone, which prove the last two plies.
     """
     kept, few = build.read_or_solve(game_of(CLASSIC)), [chunk for chunk in CHUNKS if chunk[1] < 16]
-    monkeypatch.setattr(build, "CHUNKS", few)
+    monkeypatch.setattr(numbering, "CHUNKS", few)
     codes = build.solve_all(game_of(CLASSIC))
     assert np.count_nonzero(codes) > 10**6
     np.testing.assert_array_equal(codes, kept * (codes != 0))
