@@ -191,6 +191,8 @@ SPELLINGS = (
     str.upper,
     lambda move: move.replace("-", " -&gt; "),
     lambda move: "".join(chr(ord(c) + 0xFEE0) for c in move),  # full width
+    "«{}»".format,
+    "「{}」".format,
     lambda move: re.sub(r"([a-z])(\d+)", r"column \1, row \2", move.replace("-", " to ")),
 )
 PROSE = ("I play {}.", "{} is best", "So {}", "Let me look: {} or {}", "I see\n- {}\n", "{} wins!",

@@ -25,8 +25,8 @@ _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad\ufe0f]")
 _EMOJI = re.compile("[\u2600-\u27bf\u2b50-\u2bff\U0001f000-\U0001faff]+")
 _LATEX_TEXT = re.compile(r"\\(?:text|math)(?:[a-z]{2,6})?\s*\{([^{}]*)\}")
 _LATEX_ARROW = re.compile(r"\\(?:to|(?:long)?rightarrow)(?![a-z])", re.IGNORECASE)
-_SIMPLE = str.maketrans({"\u2019": "'", "\u2018": "'", "“": '"', "”": '"', "$": None,
-                         "\r": "\n", "\u00d7": "x", "\u3002": "."})  # fmt: skip
+_SIMPLE = str.maketrans({"\u2019": "'", "\u2018": "'", "“": '"', "”": '"', "$": None, "\r": "\n",
+                         "\u00d7": "x", "\u3002": ".", **dict.fromkeys("«»「」", "`")})  # fmt: skip
 
 
 def plain(text: str) -> str:
