@@ -19,7 +19,7 @@ from boardenvs.game.errors import PositionError
 from boardenvs.game.kernels import by_name
 from boardenvs.game.plain import PlainGame, is_plain
 from boardenvs.game.position import Position, stack
-from boardenvs.game.rules import LIMITS, MAX_VALUE, turned
+from boardenvs.game.rules import LIMITS, MAX_VALUE, Rules, turned
 from boardenvs.kernel import ALL, Program, get_backend, set_backend
 from boardenvs.kernel.layout import pack_bits
 
@@ -127,7 +127,7 @@ def _check_class(game: Game) -> None:
             f"{len(game.action_sizes)}"
         )
     asked = (game.over, game.points, game.planes, game.evaluate)
-    if game.history and not any("repeats" in signature(rule).parameters for rule in asked):
+    if game.history and not any(map(_takes_repeats, asked)):
         raise RulesError(
             f"{game.id}: history is {game.history}, but no rule takes `repeats`: let `over` or "
             "`points` use it, or leave history out"
@@ -139,6 +139,15 @@ def _check_class(game: Game) -> None:
                 f"{game.id}: {kernel.name} is another function each time that its rules are run: "
                 f"{LIMITS}"
             )
+
+
+def _takes_repeats(rule: Callable[..., Any]) -> bool:
+    """Whether a rule of the game itself takes `repeats`, by name or among all words."""
+    parameters = signature(rule).parameters.values()
+    inherited = getattr(rule, "__func__", rule) is getattr(Rules, rule.__name__)
+    return not inherited and any(
+        p.name == "repeats" or p.kind is p.VAR_POSITIONAL for p in parameters
+    )
 
 
 def _listing(program: Program) -> str:
