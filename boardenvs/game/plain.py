@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any, ClassVar
 
@@ -43,7 +43,7 @@ _BEGIN = "start"  # the text of the starting position
 _SHARED = ("roles", "shape", "look", "max_plies", "margin_counts", "opening_plies", "files")
 
 
-class Played:
+class PlayedBoard:
     """A board, which nobody changes any more, and the actions that led to it."""
 
     __slots__ = ("board", "path")
@@ -59,7 +59,7 @@ class Played:
 
     def __eq__(self, other: object) -> bool:
         """By the boards, if their class compares them, else by the actions."""
-        if not isinstance(other, Played):
+        if not isinstance(other, PlayedBoard):
             return NotImplemented
         if _has_own(type(self.board), "__eq__"):
             return bool(self.board == other.board)
@@ -70,11 +70,11 @@ class Played:
             return hash(self.path)
         return hash(self.board) if type(self.board).__hash__ is not None else len(self.path)
 
-    def __deepcopy__(self, memo: object) -> Played:
+    def __deepcopy__(self, memo: object) -> PlayedBoard:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Played, (self.board, self.path)
+        return PlayedBoard, (self.board, self.path)
 
 
 def is_plain(kind: object) -> bool:
@@ -182,7 +182,7 @@ class PlainGame(Game):
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _made, (self.kind, self.id, self.options)
+        return partial(PlainGame, self.kind, self.id, **dict(self.options)), ()
 
     @property
     def source(self) -> type[Any]:
@@ -194,11 +194,9 @@ class PlainGame(Game):
         return about
 
     def has_rules_of(self, other: Game) -> bool:
-        alike = isinstance(other, PlainGame)
-        return alike and (self.kind, self.options) == (
-            other.source,
-            getattr(other, "options", None),
-        )
+        if not isinstance(other, PlainGame):
+            return False
+        return (self.kind, self.options) == (other.kind, other.options)
 
     @property
     def has_heuristic(self) -> bool:
@@ -223,7 +221,7 @@ class PlainGame(Game):
 
     @cached_property
     def _start(self) -> Position:
-        board: Any = Played(self._begin)
+        board: Any = PlayedBoard(self._begin)
         *legal, over = self.kernels.begin.one(board)
         return Position((board,), tuple(legal), self.kernels.role(board.board), 0, over != 0, self)
 
@@ -303,10 +301,6 @@ class PlainGame(Game):
         return State(state.words, *arrays[1:])
 
 
-def _made(kind: type[Any], id: str, options: tuple[tuple[str, Any], ...]) -> PlainGame:
-    return PlainGame(kind, id, **dict(options))
-
-
 def _has_own(kind: type[Any], method: str) -> bool:
     """Whether a class defines one of the methods that all objects have."""
     return getattr(kind, method) is not getattr(object, method)
@@ -371,12 +365,14 @@ class PlainKernels(Kernels):
         self.step_words = PlainKernel(game, "step_words", self._step_words, self._step_rows)
         self.step_words_no_legal = PlainKernel(game, "step_words_no_legal", self._step_no_legal)
         self.step_observe = PlainKernel(game, "step_observe", self._step_observe)
-        self.points = PlainKernel(game, "points", self._points, self._point_rows)
-        self.evaluate = PlainKernel(game, "evaluate", self._evaluate, self._evaluate_rows)
+        self.points = PlainKernel(game, "points", self._points, partial(_by_row, self._points))
+        self.evaluate = PlainKernel(
+            game, "evaluate", self._evaluate, partial(_by_row, self._evaluate)
+        )
         self.planes = PlainKernel(game, "planes", self._plane_words, self._plane_rows)
         self.planes.num_outputs = -(-planes // 64)
         self.observe = PlainKernel(game, "observe", self._observe_one, self._observe_rows)
-        self.pieces = PlainKernel(game, "pieces", self._count, self._count_rows)
+        self.pieces = PlainKernel(game, "pieces", self._count, partial(_by_row, self._count))
         self.sample = Kernel(self._sample, (legal, 1), "sample")
         self.is_legal = Kernel(self._is_legal, (legal, 1), "is_legal")
         for name in ("step_words_only", "stable", "features", "changed", "digit", "turned"):
@@ -396,14 +392,14 @@ class PlainKernels(Kernels):
             )
         return None
 
-    def after(self, played: Played, action: int) -> Played:
+    def after(self, played: PlayedBoard, action: int) -> PlayedBoard:
         """The board after an action."""
         board = played.board
         if self._copy is None:
-            return Played(board.step(action), played.path + chr(action))
+            return PlayedBoard(board.step(action), played.path + chr(action))
         board = self._copy(board)
         board.step(action)
-        return Played(board, played.path + chr(action))
+        return PlayedBoard(board, played.path + chr(action))
 
     def _legal(self, board: Any) -> tuple[int, bool]:
         """The legal actions as a set, and whether the game is over."""
@@ -428,11 +424,13 @@ class PlainKernels(Kernels):
 
     # ---- plies -------------------------------------------------------------------------------
 
-    def _begin(self, played: Played) -> tuple[int, ...]:
+    def _begin(self, played: PlayedBoard) -> tuple[int, ...]:
         legal, over = self._legal(played.board)
         return (*split(legal, self._game.legal_words), int(over))
 
-    def _step_words(self, played: Played, to_move: int, ply: int, action: int) -> tuple[Any, ...]:
+    def _step_words(
+        self, played: PlayedBoard, to_move: int, ply: int, action: int
+    ) -> tuple[Any, ...]:
         after = self.after(played, action)
         legal, over = self._legal(after.board)
         words = split(legal, self._game.legal_words)
@@ -469,7 +467,7 @@ class PlainKernels(Kernels):
 
     # ---- values ------------------------------------------------------------------------------
 
-    def _points(self, played: Played, to_move: int) -> tuple[int, int]:
+    def _points(self, played: PlayedBoard, to_move: int) -> tuple[int, int]:
         found = self._result(played.board)
         try:
             first, second = (0, 0) if found is None else found
@@ -482,10 +480,7 @@ class PlainKernels(Kernels):
             first, second = int(first > second), int(second > first)
         return (second, first) if to_move else (first, second)
 
-    def _point_rows(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        _by_row(self._points, inputs, outputs)
-
-    def _evaluate(self, played: Played, to_move: int, ply: int) -> tuple[int, int]:
+    def _evaluate(self, played: PlayedBoard, to_move: int, ply: int) -> tuple[int, int]:
         if not self._game.has_heuristic:
             return 0, 0
         value = played.board.evaluate()
@@ -493,15 +488,9 @@ class PlainKernels(Kernels):
             raise ValueError(f"{self._game.id}: evaluate returns {quote(value)}: no whole number")
         return max(value, 0), max(-value, 0)
 
-    def _evaluate_rows(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        _by_row(self._evaluate, inputs, outputs)
-
-    def _count(self, played: Played) -> tuple[int]:
+    def _count(self, played: PlayedBoard) -> tuple[int]:
         first, second = self.pieces_of(played.board)
         return ((first | second).bit_count(),)
-
-    def _count_rows(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        _by_row(self._count, inputs, outputs)
 
     # ---- observations ------------------------------------------------------------------------
 
@@ -532,16 +521,16 @@ class PlainKernels(Kernels):
             boards = [played.board for played in inputs[0].tolist()]
             outputs[0][:] = self._observed(boards, inputs[1].view(np.int8))
 
-    def _plane_words(self, played: Played, to_move: int, ply: int) -> tuple[int, ...]:
+    def _plane_words(self, played: PlayedBoard, to_move: int, ply: int) -> tuple[int, ...]:
         seen = self._observed([played.board], np.array([to_move], np.int8))
-        return tuple(pack_bits(seen.astype(np.int8))[0].tolist())
+        return tuple(pack_bits(seen)[0].tolist())
 
     def _observe_rows(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         self._plane_rows(inputs, outputs)
         unpack(inputs[-1], self._game.num_actions, outputs[1].view(np.uint8))
 
     def _observe_one(
-        self, played: Played, role: int, ply: int, *legal: int
+        self, played: PlayedBoard, role: int, ply: int, *legal: int
     ) -> tuple[tuple[()], Int8Array]:
         words = (*self._plane_words(played, role, ply), *legal)
         bits = unpack(np.array([words], np.uint64), 64 * len(words))
