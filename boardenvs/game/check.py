@@ -227,7 +227,7 @@ def _check_object(game: Game, position: Position) -> None:
 
 def _shown(position: Position) -> tuple[Any, ...]:
     """Everything that a position shows."""
-    return position.planes(), position.to_move, *_played(position.game, position)
+    return position.planes(), position.to_move, *_played(position)
 
 
 def _check_moves(game: Game, position: Position) -> None:
@@ -296,7 +296,7 @@ def _check_observation(game: Game, position: Position) -> None:
         except PositionError:
             continue
         same = other.planes() == position.planes()
-        if same and _played(game, other) != _played(game, position):
+        if same and _played(other) != _played(position):
             raise RulesError(
                 f"planes do not tell {what}, on which actions, the end or the result depend"
             )
@@ -304,7 +304,8 @@ def _check_observation(game: Game, position: Position) -> None:
 
 def _check_planes(game: Game, position: Position) -> None:
     """Positions that differ in one word alone must differ in observation, or be played alike."""
-    by_role, role = position.by_role(), position.to_move
+    position = _without_history(position)
+    by_role, role, planes = position.by_role(), position.to_move, position.planes()
     pieces, sets = by_role[0] | by_role[1], len(game.squares)
     for place, name in enumerate((*game.squares, *game.numbers)):
         word = by_role[place]
@@ -321,8 +322,7 @@ def _check_planes(game: Game, position: Position) -> None:
                 changed = game.position(words, role, position.ply)
             except PositionError:
                 continue
-            same = changed.planes() == _without_history(position).planes()
-            if same and _played(game, changed) != _played(game, _without_history(position)):
+            if changed.planes() == planes and _played(changed) != _played(position):
                 raise RulesError(
                     f"planes do not tell {name}, on which actions, the end or the result depend: "
                     f"{changed.fen()!r} looks the same, and is played otherwise"
@@ -330,12 +330,12 @@ def _check_planes(game: Game, position: Position) -> None:
 
 
 def _without_history(position: Position) -> Position:
-    """The same position without a history."""
+    """Return a position without its history."""
     game = position.game
     return position.image(Symmetry(board=game.board)) if game.history else position
 
 
-def _played(game: Game, position: Position) -> tuple[Any, ...]:
+def _played(position: Position) -> tuple[Any, ...]:
     """Everything that the rules compute of a position for its side to move."""
     result = position.result()[position.to_move]
     return position.legal_bits, position.terminated, result
@@ -452,7 +452,7 @@ def _check_against(game: Game, other: Game, rng: np.random.Generator, max_plies:
 
 
 def _seen_by_name(position: Position, other: Position) -> dict[str, Any]:
-    """What two programs of a game must agree on."""
+    """The facts on which two programs of a game must agree, by name."""
     game, over = position.game, position.is_over()
     legal = [] if over else position.legal_actions()
     seen: dict[str, Any] = {

@@ -114,7 +114,7 @@ class Position(NamedTuple):
         return int(self.game.join(self.words)[names.index(name)])
 
     def counts(self) -> tuple[int, int]:
-        """What each role has: the points of a game in which their margin counts, else pieces."""
+        """The points of each role in a game whose margin counts, else its pieces."""
         if self.game.margin_counts:
             return self.points()
         return self.pieces(0).bit_count(), self.pieces(1).bit_count()
@@ -195,9 +195,8 @@ def stack(positions: Sequence[Position]) -> State:
     words = zip(*(position.words for position in positions), strict=True)
     columns = zip(*(position[1:-1] for position in positions), strict=True)
     dtypes = (np.uint64, np.int8, np.int32, np.bool_)
+    of_words = np.uint64 if positions[0].game.in_words else object
     return State(
-        tuple(
-            np.array(word, np.uint64 if positions[0].game.in_words else object) for word in words
-        ),
+        tuple(np.array(word, of_words) for word in words),
         *(np.array(c, t) for c, t in zip(columns, dtypes, strict=True)),
     )
