@@ -154,7 +154,7 @@ class Game(Rules):
         return self.named_squares[parse_square(text, self.board)]
 
     def labels(self, position: Position) -> Mapping[int, str] | None:
-        """What to write in squares, such as how many seeds they hold, by square: one or two
+        """Texts to write in squares, by square, such as how many seeds they hold: one or two
         characters each. None for a game that writes nothing.
         """
         return None

@@ -93,7 +93,7 @@ def _parse_words(game: Game, given: dict[str, str]) -> list[int]:
 
 
 def _by_name(game: Game) -> dict[str, int]:
-    """The sides by their names and by those of their roles."""
+    """The sides by their names and by their roles' names."""
     return {
         **dict(zip(game.roles, (0, 1), strict=True)),
         **dict(zip(game.sides, (0, 1), strict=True)),

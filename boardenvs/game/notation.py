@@ -52,7 +52,7 @@ class Notation(ABC):
         """See `Game.parse_action`."""
 
     def form(self, game: Game, action: int, position: Position | None) -> str:
-        """How people write an action, of which this one is an example: "like d3"."""
+        """How people write moves, with this action as the example: "like d3"."""
         return f"like {self.write(game, action, position)}"
 
     @abstractmethod

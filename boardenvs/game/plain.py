@@ -2,7 +2,7 @@
 
 `PlainGame` is a `Game` like any other. What differs is below everything that uses games: its one
 "word" is the object itself, in `State` an array of objects, and its `kernels` call the object's
-methods board by board where those of rules are compiled. Environments, players, search, records,
+methods board by board where rules on words are compiled. Environments, players, search, records,
 texts and pictures see no difference but the speed; search runs its Python form. A position is
 written as the moves that led to it, so that no author has to write or read positions.
 """
@@ -92,7 +92,7 @@ class PlainGame(Game):
 
     An object of the class is a position:
 
-    - `legal_actions()`: the numbers of the legal actions; where there is none and the game is not
+    - `legal_actions()`: the numbers of the legal actions; if there are none and the game is not
       over, the side passes, by the number after the last;
     - `step(action)`: the position after it; or None, if the object changes itself, which is slower
       since it is copied before, by its `copy()` if it has one;
@@ -110,7 +110,7 @@ class PlainGame(Game):
     ```python
     import boardenvs
 
-    class Subtract:  # from 21, one to three in turn; who takes the last one wins
+    class Subtract:  # from 21, one to three in turn; whoever takes the last wins
         actions = ("1", "2", "3")
 
         def __init__(self, left: int = 21, to_move: int = 0) -> None:
@@ -380,7 +380,7 @@ class PlainKernels(Kernels):
         self.named_features = _nothing
 
     def _copier(self, start: Any) -> Callable[[Any], Any] | None:
-        """What copies a board before each step; None if steps make new boards."""
+        """Return the function that copies a board before each step; None if steps make new ones."""
         legal = list(start.legal_actions())
         after = deepcopy(start).step(legal[0]) if legal and not self._is_over(start) else start
         if after is None:
@@ -495,7 +495,7 @@ class PlainKernels(Kernels):
     # ---- observations ------------------------------------------------------------------------
 
     def _observed(self, boards: Sequence[Any], roles: Int8Array) -> Array:
-        """What these roles see, (B, planes * squares) int8 of 0 and 1."""
+        """The observations of these roles, (B, planes * squares) int8 of 0 and 1."""
         if hasattr(self._game.kind, "observe"):
             rows = zip(boards, roles.tolist(), strict=True)
             return np.array([board.observe(role) for board, role in rows], np.int8)
@@ -572,6 +572,6 @@ def _nothing(*given: Any) -> dict[str, Any]:
 
 
 def _reader(kind: type[Any], name: str) -> Callable[[Any], Any]:
-    """What reads this attribute of a board, which may be a method."""
+    """Return a function that reads this attribute of a board, which may be a method."""
     found = getattr(kind, name, None)
     return found if inspect.isfunction(found) else operator.attrgetter(name)

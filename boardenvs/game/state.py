@@ -18,7 +18,7 @@ IntArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 WordArray: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
 
 
-# Of the words and the legal actions, to_move, ply and terminated.
+# The types of the words and the legal actions, to_move, ply and terminated.
 _TYPES: tuple[np.dtype[Any], ...] = tuple(map(np.dtype, (np.uint64, np.int8, np.int32, np.bool_)))
 
 

@@ -99,7 +99,7 @@ After 40 moves in a row without a capture the game is a draw.""",
         return nonzero(reduce(or_, moves)) ^ 1 | less(quiet, QUIET) ^ 1
 
     def points(self, quiet: Bits) -> tuple[Bits, Bits]:
-        """Who has no move loses, unless it is a draw."""
+        """The side without a move loses, unless it is a draw."""
         return 0, less(quiet, QUIET)
 
     def ending(self, position: Position) -> str:

@@ -50,12 +50,12 @@ _PIECES = [*[""] * (_PARTS - len(LESSER)), *(piece for piece, _ in LESSER)]  # b
 _BECOMES = [
     Table([int(p == piece) for p in _PIECES for _ in range(64)] + [0]) for piece in PROMOTED
 ]
-# Of a king's step by two: where the rook stands, and where it goes.
+# The rook's square before and after a king's step by two.
 _CASTLING = {"e1-g1": "h1 f1", "e1-c1": "a1 d1", "e8-g8": "h8 f8", "e8-c8": "a8 d8"}
 
 
 def _written(action: int) -> str:
-    """As engines write it: e2e4, e7e8q, e7e8n."""
+    """The move as engines write it, without the q of a queen: e2e4, e7e8, e7e8n."""
     square, target = action % 64, _TARGETS[action]
     end = square_name(target.bit_length() - 1) if target else "--"
     return square_name(square) + end + _PIECES[action // 64]
@@ -130,7 +130,7 @@ Ways: TypeAlias = dict[tuple[Direction, int], Bits]  # what may go so far in a d
 
 
 class Threats(NamedTuple):
-    """What the other side's pieces mean for the king of the side to move."""
+    """How the other side's pieces threaten the king of the side to move."""
 
     attacked: Bits  # squares where the king would be in check
     checking: Bits  # pieces that give check
@@ -225,7 +225,7 @@ mate are draws.""",
         return stuck | less(quiet, QUIET) ^ 1 | less(1, repeats) | _nobody_mates(board)
 
     def points(self, *words: Any) -> tuple[Bits, Bits]:
-        """Who is in check and has no move loses."""
+        """A side in check and without a move loses."""
         board, to_move = _Board(*words[:10]), words[11]
         stuck = nonzero(reduce(or_, _moves(board, to_move))) ^ 1
         return 0, stuck & nonzero(_threats(board, to_move).checking)
@@ -293,7 +293,7 @@ def _moves(board: _Board, to_move: Bits) -> list[Bits]:
 
 
 def _slides(board: _Board, threats: Threats, targets: Bits) -> Ways:
-    """Of bishops, rooks, queens and the king."""
+    """The moves of bishops, rooks, queens and the king."""
     empty = ~(board.own | board.opp) & ALL
     found: Ways = {}
     for way in DIRECTIONS:
@@ -410,7 +410,7 @@ def _home(role: Bits) -> Bits:
 
 
 def _nobody_mates(board: _Board) -> Bits:
-    """The flag 1 where there are kings alone, kings with one knight, or bishops of one colour."""
+    """The flag 1 for kings alone, with one knight, or with bishops of one colour."""
     others = board.pawns | board.rooks | board.queens
     dark = 0xAA55AA55AA55AA55
     bishops = nonzero(board.bishops & dark) & nonzero(board.bishops & ~dark & ALL)

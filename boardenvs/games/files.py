@@ -78,7 +78,7 @@ def digest(path: Path) -> str:
 
 
 def _namesakes(game: Game) -> Iterator[Game]:
-    """The same rules under the id of each built-in game that can have them."""
+    """Yield the game under the id of each built-in game of its class."""
     for game_id in BUILT_IN:
         if make(game_id).source is game.source:
             yield replace(game, id=game_id)

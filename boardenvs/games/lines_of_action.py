@@ -61,7 +61,7 @@ _REMEMBERED = 60  # positions of a tournament's game that are known when they co
 
 _ACTIONS = [(d, square) for d in DIRECTIONS for square in range(64)]
 _UPWARD = {d for d in DIRECTIONS if d.shift > 0}  # a step that way goes to a higher square
-# Of each action (0 for noop): the square it leaves, the line of movement, and the squares ahead.
+# For each action (0 for noop): the square it leaves, the line of movement, and the squares ahead.
 _SOURCE = Table([1 << s for _, s in _ACTIONS] + [0])
 _RAYS = {(d, s): ray(s, d) for d, s in _ACTIONS}
 _LINE = Table([1 << s | _RAYS[d, s] | _RAYS[d.opposite, s] for d, s in _ACTIONS] + [0])

@@ -161,7 +161,7 @@ After 200 turns the game is a draw.""",
     def points(
         self, own: Bits, opp: Bits, own_hand: Bits, opp_hand: Bits, removes: Bits
     ) -> tuple[Bits, Bits]:
-        """Who has two men, or no move, loses."""
+        """A side with two men, or without a move, loses."""
         stuck = nonzero(reduce(or_, self.moves(own, opp, own_hand, removes))) ^ 1
         lost = stuck | less(popcount(own) + own_hand, 3)
         won = less(popcount(opp) + opp_hand, 3)

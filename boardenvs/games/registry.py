@@ -286,8 +286,8 @@ def _plain_game(kind: Any) -> Factory:
 
 
 def _state_of(factory: Any) -> tuple[str, ...]:
-    """What the constructor of a class in plain Python takes beside parameters of the rules: all
-    that is not annotated as a bool, a number or a text.
+    """The parameters of a plain class's constructor that are no parameters of the rules: all that
+    are not annotated as a bool, a number or a text.
     """
     types = parameters_of(factory) if _is_plain(factory) else {}
     return tuple(name for name, kind in types.items() if kind not in (bool, int, float, str))

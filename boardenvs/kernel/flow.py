@@ -76,8 +76,8 @@ def repeat(function: Callable[..., Bits], value: Bits, *args: Bits) -> Bits:
 
 
 def rounds(function: Callable[..., Bits], value: Bits, *args: Bits) -> tuple[Bits, Bits]:
-    """What `repeat` gives, and in how many rounds the value changed: a distance, where an area
-    grows by a step a round until it reaches its goal.
+    """Return the result of `repeat`, and in how many rounds the value changed: a distance, if an
+    area grows by a step a round until it reaches its goal.
     """
 
     def counted(both: Bits, *args: Bits) -> Bits:

@@ -229,7 +229,7 @@ def _add_operator(kind: Any, row: Operation) -> None:
         setattr(kind, f"__r{row.method}__", method if row.commutes else reflected)
 
 
-# What Python's other operators would decide once for all boards, and what to write.
+# Why words lack Python's other operators, and what to write in their place.
 _WORDS = "words are not {}, which would be decided once for all boards: {}"
 _COMPARED = _WORDS.format(
     "compared by <, >, max or min",

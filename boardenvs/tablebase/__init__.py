@@ -1,4 +1,4 @@
-"""The exact solutions of Wolf and Sheep and of tic-tac-toe: who wins each position, and how soon.
+"""The exact solutions of Wolf and Sheep and of tic-tac-toe: each position's winner, and how soon.
 
 `numbering` gives every position a number, `build` solves a game whose moves lead from number to
 number and stores the result on disk, and `Tablebase` looks positions up.
