@@ -15,7 +15,7 @@ from boardenvs.kernel import Bits, Table, less, nonzero, popcount, rounds, sprea
 
 @dataclass(frozen=True)
 class Stripes(Game):
-    """Fill squares; who fills the last square of a file moves again. More squares win, of files
+    """Fill squares; the last square of a file gives another move. More squares win, of files
     that one has closed.
     """
 
@@ -65,8 +65,8 @@ FIVE = Board(rows=1, columns=5)
 
 @dataclass(frozen=True)
 class Lift(Game):
-    """A turn has two actions: lift one of one's pieces, then put it on an empty square. Who holds
-    the middle for a third time wins.
+    """A turn has two actions: lift one of one's pieces, then put it on an empty square. A side
+    that holds the middle for a third time wins.
     """
 
     id: str = "lift"
@@ -108,7 +108,7 @@ _SQUARE = Table([*(1 << square for square in range(5)), 0])
 
 @dataclass(frozen=True)
 class Heaps(Game):
-    """Take any number from one of the heaps; who takes the last one wins. Squares have counts."""
+    """Take any number from one of the heaps; the last one wins. Squares have counts."""
 
     id: str = "heaps"
 
@@ -134,7 +134,7 @@ class Heaps(Game):
         return nonzero(heap_a | heap_b | heap_c) ^ 1
 
     def points(self) -> tuple[Bits, Bits]:
-        return 0, 1  # who is to move has not taken the last one
+        return 0, 1  # the side to move has not taken the last one
 
     def evaluate(self) -> tuple[Bits, Bits]:
         return 0, 0

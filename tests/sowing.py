@@ -2,7 +2,7 @@ import boardenvs
 
 
 class Sowing:
-    """Sow the seeds of a pit, one into each pit after it; who has more at the end wins."""
+    """Sow the seeds of a pit, one into each pit after it; more seeds at the end win."""
 
     roles, shape, largest = ("south", "north"), (2, 7), 48
     actions = tuple(f"{file}{rank}" for rank in (1, 2) for file in "abcdef")

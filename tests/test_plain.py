@@ -31,7 +31,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
 class PlainHeaps:
-    """Take any number from one of the heaps; who takes the last one wins."""
+    """Take any number from one of the heaps; whoever takes the last one wins."""
 
     roles, opening_plies = ("first", "second"), (0, 1)
     actions = tuple(f"{heap}{n}" for heap in "abc" for n in range(1, 8))

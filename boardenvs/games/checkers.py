@@ -42,8 +42,9 @@ class Checkers(Game):
         rules="""\
 White's men start on the dark squares of ranks 1 to 3, black's on those of ranks 6 to 8; white moves
 first. Men step diagonally forwards, kings in all four directions. A piece captures by jumping over
-an opposing one to the empty square behind it; who can capture must, and goes on with the same piece
-while it can capture again. A man on the last rank becomes a king, which ends the turn.""",
+an opposing one to the empty square behind it; a side that can capture must, and goes on with the
+same piece while it can capture again. A man on the last rank becomes a king, which ends the
+turn.""",
         planes=(
             "kings of both sides",
             "the piece that must go on capturing",

@@ -63,7 +63,7 @@ edge a1 to a11 to the edge k1 to k11. There is no draw, and nobody passes.""",
         return own | _PLACED[action], opp
 
     def over(self, opp: Bits, to_move: Bits) -> Bits:
-        return connects(opp, to_move ^ 1)  # only who has moved can have won
+        return connects(opp, to_move ^ 1)  # only the side that has moved can have won
 
     def points(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
         return connects(own, to_move), connects(opp, to_move ^ 1)

@@ -84,8 +84,8 @@ class NineMensMorris(Game):
         title="Nine Men's Morris",
         rules="""\
 White and black place nine men each on the 24 points in turn, white first, and then move them along
-the lines to a neighbouring empty point; a side with three men moves to any. Who closes a line of
-three removes an opposing man that is in no such line, or any if all are.""",
+the lines to a neighbouring empty point; a side with three men moves to any. A side that closes a
+line of three removes an opposing man that is in no such line, or any if all are.""",
         pieces="men",
         planes=(
             *("men that the agent has in hand, in binary, lowest digit first",) * 4,
@@ -101,10 +101,10 @@ White and black take turns, white first. Each side has nine men. At first a side
 empty point in each turn. When all are placed, it moves one of its men along a line to the next
 point, if that is empty; a side that has only three men left may move one to any empty point. The
 lines of three points are a7 d7 g7, b6 d6 f6, c5 d5 e5, a4 b4 c4, e4 f4 g4, c3 d3 e3, b2 d2 f2, a1
-d1 g1, a7 a4 a1, b6 b4 b2, c5 c4 c3, d7 d6 d5, d3 d2 d1, e5 e4 e3, f6 f4 f2 and g7 g4 g1. Who fills
-a line with three of its own men is to move again and removes an opposing man that is in no full
-line of its side, or any if all are. A side with fewer than three men, or without a move, loses.
-After 200 turns the game is a draw.""",
+d1 g1, a7 a4 a1, b6 b4 b2, c5 c4 c3, d7 d6 d5, d3 d2 d1, e5 e4 e3, f6 f4 f2 and g7 g4 g1. A
+side that fills a line with three of its own men is to move again and removes an opposing man that
+is in no full line of its side, or any if all are. A side with fewer than three men, or without a
+move, loses. After 200 turns the game is a draw.""",
     )
 
     def setup(self) -> tuple[int, ...]:
