@@ -6,6 +6,8 @@ import numpy as np
 
 from boardenvs.games import make
 from boardenvs.play import GameSession, record_of, review
+from boardenvs.play.review import with_next
+from boardenvs.search.analysis import Analysis, MoveAnalysis
 
 
 def test_one_value_per_position_and_losses_between_them() -> None:
@@ -29,3 +31,18 @@ def test_one_value_per_position_and_losses_between_them() -> None:
         empty = 64 - (seen.position.own | seen.position.opp).bit_count()
         assert seen.proven or empty > 14
     assert sum((ply.lost or 0) >= 8 for ply in found.plies) > 9  # of a random game
+
+
+def test_a_move_worth_nothing_keeps_its_value() -> None:
+    """The next position corrects the value of the move that was played, and no lower one."""
+    start = make("tictactoe").start()
+
+    before = Analysis(
+        position=start,
+        unit="heuristic",
+        value=3.0,
+        choice=0,
+        moves=tuple(MoveAnalysis(action=a, line=(a,), value=v) for a, v in enumerate((3.0, 0.0))),
+    )
+    after = Analysis(position=start.step(0), unit="heuristic", value=-5.0)
+    assert [move.value for move in with_next(before, 0, after).moves] == [5.0, 0.0]

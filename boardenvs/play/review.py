@@ -186,12 +186,13 @@ def analyse_line(
             if any(v is not None and abs(v - found.value) > _DOUBT[found.unit] for v in expected):
                 found = _search(positions[ply], _DEEPER)
         if following is not None:
-            found = _with_next(found, actions[ply], following)
+            found = with_next(found, actions[ply], following)
         following = found
         yield ply, found
 
 
 def _has_passes(position: Position) -> bool:
+    """Whether games from this position are analysed twice: by search, not from a table."""
     return position.game.has_heuristic and not Tablebase.covers(position.game)
 
 
@@ -223,13 +224,12 @@ def value_after(seen: Analysis, following: Analysis | None) -> float | None:
     return following.value if same else -following.value
 
 
-def _with_next(seen: Analysis, action: int, following: Analysis) -> Analysis:
-    """The analysis with the value of the move that was played as the next analysis has it."""
+def with_next(seen: Analysis, action: int, following: Analysis) -> Analysis:
+    """The analysis with the value of the next position for the move that was played."""
     value = value_after(seen, following)
     if value is None or seen.proven:
         return seen
-    same = following.position.to_move == seen.position.to_move
-    outcome = following.outcome
+    outcome, same = following.outcome, following.position.to_move == seen.position.to_move
     played = replace(
         next(move for move in seen.moves if move.action == action),
         value=value,
@@ -239,8 +239,9 @@ def _with_next(seen: Analysis, action: int, following: Analysis) -> Analysis:
     )
     moves = [move for move in seen.moves if move.action != action]
     if action == seen.choice:  # the others were searched less deep
-        moves = [replace(m, value=min(m.value or value, value), outcome=None) for m in moves]
-    moves.insert(0 if action == seen.choice or value > (seen.value or 0.0) else len(moves), played)
+        lower = (value if m.value is None else min(m.value, value) for m in moves)
+        moves = [replace(m, value=v, outcome=None) for m, v in zip(moves, lower, strict=True)]
+    moves.insert(0 if action == seen.choice else len(moves), played)
     moves.sort(key=lambda move: -math.inf if move.value is None else move.value, reverse=True)
     return replace(seen, moves=tuple(moves), choice=moves[0].action, value=moves[0].value)
 
