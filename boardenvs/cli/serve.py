@@ -160,7 +160,7 @@ class WebCommand:
                 f"the page needs {' and '.join(missing)}: pip install 'boardenvs[web]'"
             )
         from boardenvs.web import server
-        from boardenvs.web.connection import Options
+        from boardenvs.web.connection import ServerOptions
         from boardenvs.web.guard import Door, address_in_file
 
         agents, games = tuple(self.agent or ()), tuple(self.game or ())
@@ -176,5 +176,5 @@ class WebCommand:
             if self.browser:
                 server.open_browser(address_in_file(url))
 
-        options = Options(self.folder, self.allow_python, agents, games)
+        options = ServerOptions(self.folder, self.allow_python, agents, games)
         server.serve(options, door, listening, self.share, ready)

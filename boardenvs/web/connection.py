@@ -54,7 +54,7 @@ _OPPONENTS = (
 
 
 @dataclass(frozen=True)
-class Options:
+class ServerOptions:
     """The options of the server.
 
     folder: has the trainings and tournaments that are listed. Texts of agents and games can come
@@ -89,7 +89,7 @@ class Connection:
     """One page."""
 
     socket: WebSocket
-    options: Options
+    options: ServerOptions
     workers: Workers
     door: Door
     _tasks: dict[int, asyncio.Task[None]] = field(default_factory=dict)

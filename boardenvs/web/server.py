@@ -25,7 +25,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from boardenvs import games
 from boardenvs.kernel import set_backend
 from boardenvs.utils.files import safe_name
-from boardenvs.web.connection import Connection, Options
+from boardenvs.web.connection import Connection, ServerOptions
 from boardenvs.web.guard import REPORT_POLICY, Door, Guard
 from boardenvs.web.messages import MAX_MESSAGE, LoadJob
 from boardenvs.web.worker import AgentProcessError, Workers
@@ -38,7 +38,7 @@ MAX_FILE = 32 << 20  # bytes
 class App:
     """The answers of the server, by path."""
 
-    def __init__(self, options: Options, door: Door) -> None:
+    def __init__(self, options: ServerOptions, door: Door) -> None:
         self._options, self._door = options, door
         self._workers = Workers(MOST_PROCESSES)
         routes = [
@@ -142,7 +142,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def serve(
-    options: Options,
+    options: ServerOptions,
     door: Door,
     listening: list[socket.socket],
     shared: bool,
