@@ -42,6 +42,7 @@ def views(tab, path):
     tab.view("Analyse")
     tab.button("Analyse game").click()
     tab.page.get_by_role("heading", name="Blunders").wait_for()
+    tab.button("Stop").wait_for(state="hidden")  # until then the page changes
     yield "analyse"
 
 

@@ -130,7 +130,7 @@ def test_what_gave_a_solved_game_away_is_listed(tab, tmp_path):
     tab.until(lambda: blunders.count() == len(lost))
     assert lost[0] in blunders.first.inner_text()
     worst = next(ply for ply in review(record, "perfect").plies if ply.lost)
-    tab.button(f"Try ply {worst.number} again").click()
+    tab.button(f"Try again: ply {worst.number}").click()
     assert tab.find(".bar").is_hidden()  # it would give the answer away
     for action, answer in ((worst.action, "is not it"), (worst.best.action, "Right:")):
         game, position = record.game, worst.analysis.position
@@ -139,6 +139,18 @@ def test_what_gave_a_solved_game_away_is_listed(tab, tmp_path):
         tab.until(lambda answer=answer: answer in tab.find(".answer").inner_text())
     tab.button("Back to the list").click()
     assert "0 of 1 found at once" in tab.text("Mistakes and blunders").first.inner_text()
+
+
+def test_an_analysis_that_is_stopped_at_once_is_no_error(tab):
+    tab.new_game("othello")
+    tab.view("Analyse")
+    tab.opened("Analysis settings")
+    tab.field("Agent", exact=True).fill(SLOW)
+    tab.button("Analyse position").click()
+    tab.button("Stop").click()
+    tab.button("Stop").wait_for(state="hidden")
+    tab.until(lambda: "not been analysed" in tab.find(".summary").inner_text())
+    assert tab.problem == ""
 
 
 # ---- records -------------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ export class AnalyseView {
       });
       const found = node.explanation;
       if (exact && !found?.proven) table.message = T.notProven;
-      if (table.node === node && !followed) say(exact && !found?.proven ? T.notProven : `${found.moves[0].move}. ${T.value(found)}`);
+      if ((exact || found) && table.node === node && !followed) say(exact && !found?.proven ? T.notProven : `${found.moves[0].move}. ${T.value(found)}`);
     } catch (problem) {
       error = problem;
     }
@@ -211,7 +211,7 @@ export class AnalyseView {
         button(T.backToList, () => { this.trying = null; this.app.render(); }))];
   }
 
-  // The mark of a move; null if it was the only legal one.
+  // The mark of a move; null if it was the only legal one, or is not known yet.
   mark(node) {
     const seen = node.parent?.explanation, lost = seen?.moves.length > 1 ? this.lost(node) : null;
     if (lost === null || !this.reviewed || this.quick) return null;
@@ -364,7 +364,7 @@ export class AnalyseView {
         el("thead", {}, el("tr", {}, el("td", {}), MARKS.map(([name]) => el("th", { scope: "col" }, el("span", { class: `sign ${name}`, "aria-hidden": "true" }, T.signs[name]), el("span", { class: "name" }, ` ${T.marks[name]}`))))),
         el("tbody", {}, sides.map((side, role) => el("tr", {}, el("th", { scope: "row" }, T.capital(side)), MARKS.map(([name]) => el("td", { class: "number" }, String(counts(role, name)))))))));
     const right = [...this.tries.values()].filter(Boolean).length, count = this.tries.size ? ` · ${T.tried(right, this.tries.size)}` : "";
-    this.wrong.replaceChildren(el("h3", {}, T.blunders + count), ...(this.asking ? this.#exercise(wrong.map(([node]) => node)) : [wrong.length ? el("ul", { class: "plain wrong" }, wrong.map(item)) : el("p", {}, T.noBlunders)]));
+    this.wrong.replaceChildren(el("h3", {}, T.blunders + count), ...(this.asking ? this.#exercise(wrong.map(([node]) => node)) : [wrong.length ? el("ul", { class: "plain wrong" }, wrong.map(item)) : el("p", {}, this.quick ? "" : T.noBlunders)]));
   }
 }
 

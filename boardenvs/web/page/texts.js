@@ -182,7 +182,7 @@ export const T = {
   better: "Show",
   lostShare: (lost) => `${percent(lost)} of the chances lost`,
   tryAgain: "Try again",
-  tryAgainOf: (number) => `Try ply ${number} again`,
+  tryAgainOf: (number) => `Try again: ply ${number}`,
   tryIt: (number, side, move, lost) => `${number}. ${T.capital(side)} played ${move} (${lost}). Find a better move.`,
   playIt: "Play it on the board.",
   right: (move, lost, line) => `Right: ${move}${lost ? ` (${lost})` : ""}. It goes on ${line}.`,
