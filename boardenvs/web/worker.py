@@ -1,6 +1,6 @@
 """Processes in which agents think for the pages, so that they can be stopped by killing them.
 
-A process does one job at a time, and answers with parts in JSON, of which the last has "end". Parts
+A process does one job at a time, and answers with parts in JSON; the last one has "end". Parts
 with "preparing" say that a game is being compiled, which is done once. Output of agents goes to
 standard error.
 """
@@ -101,8 +101,9 @@ class Workers:
     def _let_prepare(self, child: ChildFunction, reading: Future[bytes]) -> None:
         """Close a process whose job was stopped once it does not compile any more."""
         with contextlib.suppress(AgentProcessError):
-            while "preparing" in json.loads(reading.result()):
-                reading = self._threads.submit(_receive, child)
+            answer = reading.result()
+            while "preparing" in json.loads(answer):
+                answer = _receive(child)
         self._working.discard(child)
         child.close()
 
