@@ -148,7 +148,7 @@ def scene(seen: View, *, caption: bool = True, flipped: bool = False) -> Scene:
 
 
 def _pieces(seen: View) -> Iterator[tuple[str, int, Drawing]]:
-    """Return the pieces of each side: its figures, and where it has none its usual piece."""
+    """Yield the pieces of each side with their drawings: figures first, then its usual piece."""
     for role, usual in enumerate(seen.look.pieces_of(seen.sides)):
         side, left = seen.sides[role], seen.pieces[role]
         for figure, squares in zip(seen.look.figures, seen.figures, strict=True):

@@ -44,10 +44,9 @@ class ShownGame(NamedTuple):
     actions: Sequence[int]  # N
     title: str
     details: Sequence[tuple[str, str]] = ()  # facts, such as the players
-    notes: Sequence[str] = ()  # what is said of each position, N + 1, or nothing
-    curve: Sequence[
-        float | None
-    ] = ()  # the first side's share of a win in each position, or nothing
+    notes: Sequence[str] = ()  # N + 1, one for each position, or none
+    # N + 1: the first side's share of a win in each position, or none.
+    curve: Sequence[float | None] = ()
 
 
 def to_page(games: Sequence[ShownGame], *, title: str, legal: bool = False) -> str:
@@ -179,7 +178,7 @@ def kinds_of(seen: View) -> list[Drawing]:
 
 
 def _further(seen: View) -> list[Any]:
-    """What squares show besides pieces: the squares of each badge, and texts by square."""
+    """Return what squares show besides pieces: the squares of each badge, and texts by square."""
     badges = [list(squares_of(squares)) for squares in seen.badges]
     return [badges, seen.labels or {}] if badges or seen.labels else []
 

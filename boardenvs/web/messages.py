@@ -108,7 +108,7 @@ class SaveRequest(_Request):
     # By role, for a game that is not over by its rules.
     goals: Annotated[tuple[Goal, Goal], Field(strict=False)] | None = None
     resigned: Literal[0, 1] | None = None
-    # Of a page, for each position: what the analysis says, and the first side's share of a win.
+    # For a page, by position: notes of the analysis, and the first side's share of a win.
     notes: list[Annotated[str, Field(max_length=300)]] = Field(default=[], max_length=MAX_PLIES + 1)
     curve: list[Annotated[float, Field(ge=0, le=1)] | None] = Field(
         default=[], max_length=MAX_PLIES + 1

@@ -50,7 +50,7 @@ export const T = {
     const level = /^level:(\d+)$/.exec(agent)?.[1];
     return level ? `Level ${level}, ${LEVELS[level - 1]}` : null;
   },
-  ratingHelp: "Ratings are measured in this game: who has 200 more wins about three games in four.",
+  ratingHelp: "Ratings are measured in this game: 200 points more win about three games in four.",
   rating: (rating) => (rating === null ? "" : `rating ${Math.round(rating)}`),
   agents: {
     random: ["Random", "plays random moves"],
