@@ -175,10 +175,10 @@ class PlainGame(Game):
 
     def __getattr__(self, name: str) -> Any:
         if name not in ("options", "kind"):  # else: before it is made
-            given = dict(self.options)
-            parameter = inspect.signature(self.kind).parameters.get(name)
-            if name in given or parameter is not None:
-                return given.get(name, parameter and parameter.default)
+            parameters = inspect.signature(self.kind).parameters.values()
+            values = {p.name: p.default for p in parameters} | dict(self.options)
+            if name in values:
+                return values[name]
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     def __reduce__(self) -> tuple[Any, ...]:
