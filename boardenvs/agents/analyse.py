@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time as clock
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -47,8 +48,8 @@ def analyse(
     ```
     """
     if time is not None:
-        end = clock.monotonic() + time
-        *_, last = analyse_until(at, agent, lambda: clock.monotonic() > end, rng)
+        thinking = AnalysisClock(time)
+        *_, last = map(thinking.start, analyse_until(at, agent, thinking.is_over, rng))
         return last
     agent, position = _at(at, agent)
     if position.is_over():
@@ -56,6 +57,22 @@ def analyse(
     began = clock.perf_counter()
     found = analysis_by(agent, position, _generator(rng))
     return replace(ranked(found), seconds=clock.perf_counter() - began)
+
+
+class AnalysisClock:
+    """Time to think, which begins with the first analysis: before that, code is compiled."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._until = seconds, math.inf
+
+    def start(self, found: Analysis) -> Analysis:
+        """Return an analysis; the first one starts the clock."""
+        self._until = min(self._until, clock.monotonic() + self._seconds)
+        return found
+
+    def is_over(self) -> bool:
+        """Whether the seconds have passed."""
+        return clock.monotonic() > self._until
 
 
 def analyse_until(

@@ -13,7 +13,7 @@ import numpy as np
 from typer import Argument, Option
 
 from boardenvs.agents import Agent, agent_for
-from boardenvs.agents.analyse import analyse, analyse_until, default_analyst
+from boardenvs.agents.analyse import AnalysisClock, analyse, analyse_until, default_analyst
 from boardenvs.cli.options import (
     AsJson,
     GameName,
@@ -181,11 +181,11 @@ class AnalyseCommand:
         rng = np.random.default_rng(self.seed)
         if self.time is None:
             return analyse(position, agent, rng=rng)
-        end = time.monotonic() + self.time
+        clock = AnalysisClock(self.time)
         latest: Analysis | None = None
         with contextlib.suppress(KeyboardInterrupt), make_console(errors=True).status("analysing"):
-            for found in analyse_until(position, agent, lambda: time.monotonic() > end, rng):
-                latest = found
+            for found in analyse_until(position, agent, clock.is_over, rng):
+                latest = clock.start(found)
         if latest is None:
             raise KeyboardInterrupt
         return latest

@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import itertools
 import json
-import math
 import os
 import re
 import time
@@ -26,7 +25,7 @@ import numpy as np
 
 from boardenvs import games, records
 from boardenvs.agents import Agent, agent_for
-from boardenvs.agents.analyse import analyse_until
+from boardenvs.agents.analyse import AnalysisClock, analyse_until
 from boardenvs.agents.base import AnalysingUntil
 from boardenvs.agents.spec import make_agent
 from boardenvs.game.errors import IllegalActionError
@@ -35,7 +34,7 @@ from boardenvs.kernel.backend import no_compiling
 from boardenvs.play import reply
 from boardenvs.play.review import analyse_line
 from boardenvs.records.record import names
-from boardenvs.search.analysis import Analysis, ranked
+from boardenvs.search.analysis import ranked
 from boardenvs.utils.child import ChildFunction
 from boardenvs.web.boards import describe_position, parsed, read_line
 from boardenvs.web.messages import (
@@ -221,27 +220,13 @@ def _move(job: MoveRequest, position: Position) -> Iterator[dict[str, Any]]:
 
 def _searched(agent: AnalysingUntil, position: Position, seed: int, seconds: float) -> int:
     """Return the action that an agent chooses after searching for some seconds."""
-    rng, clock = np.random.default_rng([seed, position.ply]), _Clock(seconds)
+    rng, clock = np.random.default_rng([seed, position.ply]), AnalysisClock(seconds)
     *_, found = map(clock.start, agent.analyse_until(position, clock.is_over, rng))
     return ranked(found).moves[0].action if found.choice is None else found.choice
 
 
-class _Clock:
-    """Time to think, which begins with the first analysis: before that, code is compiled."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds, self._until = seconds, math.inf
-
-    def start(self, found: Analysis) -> Analysis:
-        self._until = min(self._until, time.monotonic() + self._seconds)
-        return found
-
-    def is_over(self) -> bool:
-        return time.monotonic() > self._until
-
-
 def _explain(job: ExplainRequest, position: Position) -> Iterator[dict[str, Any]]:
-    clock, shown, last = _Clock(job.seconds), 0.0, None
+    clock, shown, last = AnalysisClock(job.seconds), 0.0, None
     for found in analyse_until(position, _agent(job.agent), clock.is_over):
         last = clock.start(found)
         if time.monotonic() - shown >= _SECONDS_BETWEEN:
