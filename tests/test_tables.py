@@ -63,7 +63,8 @@ def test_the_table_of_levels_has_the_published_scores() -> None:
     section = guide.partition("## Ten levels")[2].partition("\n## ")[0]
     rows = [line.strip("| ").split(" | ")[1:] for line in section.splitlines() if " | ." in line]
     expected = []
-    for game_id in ("othello", "othello_holes", "wolf_and_sheep", "lines_of_action"):
+    first = ("othello", "othello_holes", "wolf_and_sheep", "lines_of_action")
+    for game_id in (*first, "checkers", "connect_four", "nine_mens_morris", "tictactoe"):
         values = json.loads((LEVELS / f"{game_id}.json").read_text(encoding="utf-8"))
         steps = [level["beats_level_below"] for level in values["levels"][1:]]
         scores = [step["score"] for step in steps]

@@ -23,9 +23,9 @@ class ExamCommand:
     """Have a player move in positions for which the value of every move is known exactly.
 
     In the Othello family these are endgames with 8 to 14 empty squares, in Wolf and Sheep positions
-    that can be won, in Lines of Action wins in 1, 3 and 5 plies and only defences. For each kind
-    you get the share of moves that keep the win or the draw, with 95 % intervals, and in Othello
-    the mean loss in discs.
+    that can be won, in other games wins in 1, 3 and 5 plies and only defences. For each kind you
+    get the share of moves that keep the win or the draw, with 95 % intervals, and in Othello the
+    mean loss in discs.
 
     ```
     boardenvs exam trained
