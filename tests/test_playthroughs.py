@@ -1,6 +1,6 @@
-"""A whole game of each variant with all that is said of each position, compared with a file.
+"""A whole game of each variant, with all facts of each position, compared with a file.
 
-`python tests/test_playthroughs.py` writes the files anew; what then differs is to be looked at.
+`python tests/test_playthroughs.py` writes the files again; look at what then differs.
 """
 
 from collections.abc import Iterator
