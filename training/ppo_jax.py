@@ -275,11 +275,11 @@ def train(trainer: Trainer, folder: Path) -> None:
         write_checkpoint(checkpoint, state, rows)
 
 
-class CheckpointError(ValueError):
+class JaxCheckpointError(ValueError):
     """A checkpoint that cannot be read; the message names the file and says why."""
 
 
-_KIND = ArchiveKind("checkpoint", "training.ppo_jax", CheckpointError)
+_KIND = ArchiveKind("checkpoint", "training.ppo_jax", JaxCheckpointError)
 
 
 def write_checkpoint(path: Path, state: TrainState, rows: list[Any]) -> None:
@@ -292,7 +292,7 @@ def write_checkpoint(path: Path, state: TrainState, rows: list[Any]) -> None:
 def read_checkpoint(path: Path, like: TrainState) -> tuple[TrainState, list[Any]]:
     """The state and the metrics of a checkpoint; `like` has arrays of the same shapes.
 
-    CheckpointError if it is damaged, or of a run with other settings.
+    JaxCheckpointError if it is damaged, or of a run with other settings.
     """
     leaves, structure = jax.tree.flatten(like)
     with _KIND.open(path) as file:
