@@ -84,8 +84,9 @@ class GameTools:
     ) -> str:
         """Begin a game, and get its rules, its position and how to answer.
 
-        game: othello, reversi, othello_holes, lines_of_action or wolf_and_sheep, with options such
-        as othello_holes:holes=8. opponent: random, greedy, positional, level:1 (weak) to level:10
+        game: othello, reversi, othello_holes, lines_of_action, wolf_and_sheep, chess, go, checkers,
+        connect_four, hex, nine_mens_morris or tictactoe, with options such as
+        othello_holes:holes=8. opponent: random, greedy, positional, level:1 (weak) to level:10
         (strong), trained, alphabeta, mcts, or perfect in a solved game; by default the server's
         own. seat: a side of the game, or random. position: a text as boards have, or nothing for
         the start. The same seed gives the same opponent.
