@@ -16,7 +16,7 @@ from boardenvs.tablebase import Tablebase
 
 @dataclass(frozen=True)
 class PerfectAgent:
-    """Plays Wolf and Sheep by its exact solution: wins as soon and loses as late as possible.
+    """Plays a solved game by its exact solution: wins as soon and loses as late as possible.
 
     If it cannot force a win, it prefers, among moves that last equally long, the one after which
     the largest share of replies is a mistake. Other equal moves are drawn uniformly.

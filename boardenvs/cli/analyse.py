@@ -41,7 +41,7 @@ class AnalyseCommand:
 
     The value is for the side to move; its unit is shown, and whether it is proven. With `--prove`,
     the command looks for a proof of who wins: Othello with at most 24 empty squares is solved to
-    the last disc, Wolf and Sheep is looked up in a table, other positions are searched deeper and
+    the last disc, a solved game is looked up in a table, other positions are searched deeper and
     deeper.
 
     Given a file of recorded games, it reviews one: for each ply the value of the move, the better
