@@ -103,7 +103,7 @@ class Network(nn.Module):
 
 
 def look(game: boardenvs.Game, state: boardenvs.State, device: str) -> tuple[Tensor, Tensor]:
-    """What the sides to move see, (B, planes * 64) int8, and may play, (B, A) bool."""
+    """Observations of the sides to move, (B, planes * 64) int8, and legal moves, (B, A) bool."""
     planes = game.observe(state).transpose(0, 3, 1, 2).reshape(len(state.ply), -1)
     return torch.from_numpy(planes).to(device), torch.from_numpy(game.legal(state)).to(device)
 
@@ -137,8 +137,8 @@ def advantages(
     """Generalised advantages (T, N), from rewards, values, ends (1 where the step ended its game)
     and `gamma` of that shape, and the values of the states after the last step, (N,).
 
-    `gamma` is the factor of the next state's value: -1 where that is the other side's to move, in
-    self-play; 1 where it is the learner's own, against an opponent or where the turn goes on.
+    `gamma` is the factor of the next state's value: -1 if the other side moves in
+    it, in self-play; 1 if the learner does, against an opponent or where its turn goes on.
     """
     result, following = torch.zeros_like(rewards), torch.zeros_like(next_values)
     for t in reversed(range(len(rewards))):
@@ -151,7 +151,7 @@ def advantages(
 
 @torch.no_grad()
 def play(boards: Batch, net: Network, args: argparse.Namespace) -> list[Tensor]:
-    """What `learn` learns from: (T * N, ...) planes, masks, actions, logarithms of probabilities,
+    """The samples for `learn`: (T * N, ...) planes, masks, actions, logarithms of probabilities,
     advantages and returns of the next `num_steps` steps on all boards.
     """
     rows = []

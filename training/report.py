@@ -37,7 +37,7 @@ from training.run_settings import RunSettings, find_precision
 
 RAW, SHIELDED = "policy", "policy, shielded"
 
-# What the weights depend on beside the settings.
+# The weights depend on these beside the settings.
 PACKAGES = ("boardenvs", "numpy", "torch", "stable-baselines3", "sb3-contrib")
 
 

@@ -216,7 +216,7 @@ class PPOSettings(Section):
     entropy_bonus: NotNegative = 0.01
     final_entropy_bonus: NotNegative | None = None  # None: as at the start
 
-    # The same for all configurations: passes over each rollout, PPO's clip range, the weight of the
+    # Constants of all configurations: passes over each rollout, PPO's clip range, the weight of the
     # value loss, and the largest norm of a gradient.
     EPOCHS: ClassVar = 2
     CLIP_RANGE: ClassVar = 0.2

@@ -26,7 +26,7 @@ from boardenvs.utils.threads import one_thread
 Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
 
-# What libraries read when they are loaded; they would start a thread a core in every process.
+# Libraries read these when they are loaded; they would start a thread a core in every process.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 NOBODY = 0  # the side whose code runs, if it is no entrant's

@@ -127,7 +127,7 @@ class MatchInProgress:
         self._forfeits = np.zeros(2 * pairs, np.int8)
         self._scores = np.full(2 * pairs, np.nan)  # of a, once a game is over
         self._faults: list[tuple[Faults, Faults]] = []  # of what was played
-        self._players: list[Player] = []  # those of what is being played
+        self._players: list[Player] = []  # while they play
         self._apart = False  # whether each game is played for itself
         self._stopped = False  # whether one of these cannot go on
 

@@ -52,7 +52,7 @@ class Crosstable:
 
     @property
     def scale(self) -> str:
-        """What ratings are called: "rating" on the scale of the game's pool, else "relative"."""
+        """The name of ratings: "rating" on the scale of the game's pool, else "relative"."""
         return "rating" if len(self.ratings.anchors) > 1 else "relative"
 
     @property

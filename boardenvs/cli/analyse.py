@@ -40,7 +40,7 @@ class AnalyseCommand:
     r"""Show the value of every move of a position, and the line of best play.
 
     The value is for the side to move; its unit is shown, and whether it is proven. With `--prove`,
-    the command looks for a proof of who wins: Othello with at most 24 empty squares is solved to
+    the command tries to prove the result: Othello with at most 24 empty squares is solved to
     the last disc, a solved game is looked up in a table, other positions are searched deeper and
     deeper.
 

@@ -80,7 +80,7 @@ class EngineProcess:
     """Asks an engine for actions, one thread at a time. Every fault is an `EngineError`.
 
     start: starts the engine. protocol: a name in PROTOCOLS; by default the one that it answers to.
-    depth: how deep it searches, if it can be told.
+    depth: how deep it searches, if its protocol can set that.
     """
 
     def __init__(

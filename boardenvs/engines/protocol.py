@@ -63,7 +63,7 @@ class Protocol(ABC):
 
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
-        # What the engine has on its board: the moves since the start, if it is known.
+        # The moves since the start of the game on the engine's board, if known.
         self._played: tuple[str, ...] | None = None
 
     def _new_plies(self, plies: Sequence[NamedPly]) -> Sequence[NamedPly] | None:
@@ -102,7 +102,7 @@ class Protocol(ABC):
 
 @dataclass
 class ServedLimits:
-    """What the other side asks a player of ours to keep to, None for nothing."""
+    """Limits that the other side sets for a player of ours; None: no limit."""
 
     seconds: float | None = None  # for the next move
     depth: int | None = None  # or level

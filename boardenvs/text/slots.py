@@ -62,7 +62,7 @@ class Slot(NamedTuple):
 
     start: int
     end: int
-    answers: tuple[str, ...]  # the texts in it, all of which must give the same move
+    answers: tuple[str, ...]  # the texts in it, which must all give the same move
     is_listed: bool = False  # a label without "final" or "my", as candidates in a list have
 
     def covers(self, text: str) -> bool:

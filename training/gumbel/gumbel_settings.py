@@ -45,7 +45,7 @@ class LearningSettings(Section):
     final_learning_rate: Above0 = 5e-5
     search_value: Share = 0.25
 
-    # The same for all configurations: plies on each board between two rounds of learning, AdamW's
+    # Constants of all configurations: plies on each board between two rounds of learning, AdamW's
     # weight decay, and what remains of the average of weights at each gradient step.
     PLIES_PER_UPDATE: ClassVar = 16
     WEIGHT_DECAY: ClassVar = 1e-5

@@ -66,7 +66,7 @@ class ReplayBuffer:
         self._wait(slots)
 
     def _wait(self, slots: IntArray) -> None:
-        """Keep which slots are those of each unfinished game."""
+        """Keep the slots of each unfinished game."""
         for slot, game in zip(slots.tolist(), self._game_number[slots].tolist(), strict=True):
             self._going_on.setdefault(game, []).append(slot)
 
