@@ -233,11 +233,7 @@ class GtpServer(Server):
             case ["quit"]:
                 raise Ended
             case ["genmove" | "reg_genmove", colour]:
-                role, began = self._turn(colour), time.monotonic()
-                seconds = max(0.0, self._left[role]) / _MOVES_LEFT + self._each
-                self.limits.seconds = max(0.01, 0.9 * seconds) if self._is_timed else None
-                move, _ = self.choose()
-                self._left[role] -= time.monotonic() - began
+                move = self._choose(self._turn(colour))
                 if command == "genmove" and not self.position.is_over():
                     self.play(move)
                 return move
@@ -261,14 +257,9 @@ class GtpServer(Server):
             case ["boardenvs-position", *fen]:
                 self.start(parse_position(self.game, " ".join(fen)))
             case ["time_settings", main, period, stones]:
-                self._left, count = [_number(main)] * 2, _number(stones)
-                self._each = _number(period) / count if count else 0.0
-                # Some seconds for no move mean that there is no clock.
-                self._is_timed = bool(count or (_number(main) and not _number(period)))
+                self._set_clock(_number(main), _number(period), _number(stones))
             case ["time_left", colour, left, stones]:
-                seconds, count, self._is_timed = _number(left), _number(stones), True
-                self._left[self._role(colour)] = 0.0 if count else seconds
-                self._each = seconds / count if count else self._each
+                self._set_left(colour, _number(left), _number(stones))
             case ["level", number]:
                 self.limits.depth = int(_number(number))
             case ["komi", _]:
@@ -277,6 +268,26 @@ class GtpServer(Server):
                 known = command in COMMANDS
                 raise ValueError("wrong number of arguments" if known else "unknown command")
         return ""
+
+    def _choose(self, role: int) -> str:
+        """Return the player's move, and take its time from the clock."""
+        began = time.monotonic()
+        seconds = max(0.0, self._left[role]) / _MOVES_LEFT + self._each
+        self.limits.seconds = max(0.01, 0.9 * seconds) if self._is_timed else None
+        move, _ = self.choose()
+        self._left[role] -= time.monotonic() - began
+        return move
+
+    def _set_clock(self, main: float, period: float, stones: float) -> None:
+        self._left = [main] * 2
+        self._each = period / stones if stones else 0.0
+        # Some seconds for no move mean that there is no clock.
+        self._is_timed = bool(stones or (main and not period))
+
+    def _set_left(self, colour: str, seconds: float, stones: float) -> None:
+        self._left[self._role(colour)] = 0.0 if stones else seconds
+        self._each = seconds / stones if stones else self._each
+        self._is_timed = True
 
     def _score(self) -> str:
         position = self.position

@@ -291,12 +291,14 @@ class Endpoint:
         if len(request["messages"]) > 1:
             options.append("system")
         found = re.search(rf"\b({'|'.join(map(re.escape, options))})\b", error) if options else None
-        named = found[0] if found else "max_completion_tokens"
-        if named == "max_tokens":
+        if found is None or found[0] == "max_completion_tokens":
+            return False
+        if found[0] == "max_tokens":
             self._limit = "max_completion_tokens"
-        elif named != "max_completion_tokens":
-            self.left_out |= {"tools", "tool_choice"} if named.startswith("tool") else {named}
-        return named != "max_completion_tokens"
+        else:
+            is_tool = found[0].startswith("tool")
+            self.left_out |= {"tools", "tool_choice"} if is_tool else {found[0]}
+        return True
 
     def _send(self, body: bytes) -> tuple[int, Any, bytes]:
         """Return the answer's status, headers and content; _PassingError if it is not whole."""

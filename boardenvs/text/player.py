@@ -60,7 +60,7 @@ class TextPlayer(HistoryAgent):
 
     def report(self) -> dict[str, float]:
         """Return `counts` by name."""
-        return {name: self.counts[name] for name in (*COUNTS, *sorted({*self.counts} - {*COUNTS}))}
+        return {name: self.counts[name] for name in dict.fromkeys((*COUNTS, *sorted(self.counts)))}
 
     def act_after(
         self,
