@@ -216,14 +216,8 @@ def search(
             counters[HORIZON] += 1
             return beta if seems_high else alpha
     first = place = distance * moves.max_moves
-    judged, tried = 1 if depth > SHALLOW or memory.judged_by_tables == 0 else 0, best_move
-    if tried == NO_MOVE and judged == 0 and is_legal(moves.latest[distance], position):
-        tried = number(moves.latest[distance])
-    count = 1
-    if tried == NO_MOVE:
-        count = generate_moves(position, first, tried, judged, memory)
-    else:  # often no other move is needed
-        put_move(first, word(tried), play(position, word(tried)), moves)
+    judged = 1 if depth > SHALLOW or memory.judged_by_tables == 0 else 0
+    tried, count = first_moves(position, distance, best_move, judged, memory)
     counters[NODES] += count
     best, lower = -INFINITE, alpha
     while place < first + count:
@@ -255,6 +249,23 @@ def search(
     reach = NO_HORIZON if counters[HORIZON] == horizon else depth
     store(position, key, pack(best, reach, bound, best_move), table)
     return best
+
+
+@inline
+def first_moves(
+    position: PackedPosition, distance: int, best_move: int, judged: int, memory: SearchMemory
+) -> tuple[int, int]:
+    """List the move to try first, since often no other is needed, or all if none is known; return
+    that move, or NO_MOVE, and the number of listed moves.
+    """
+    moves, tried = memory.moves, best_move
+    first, latest = distance * moves.max_moves, moves.latest[distance]
+    if tried == NO_MOVE and judged == 0 and is_legal(latest, position):
+        tried = number(latest)
+    if tried == NO_MOVE:
+        return tried, generate_moves(position, first, tried, judged, memory)
+    put_move(first, word(tried), play(position, word(tried)), moves)
+    return tried, 1
 
 
 @inline
