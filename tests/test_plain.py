@@ -236,6 +236,16 @@ def test_a_result_that_is_no_pair_of_numbers_is_named(wrong: object) -> None:
         game.kernels.points.one(*game.start()[0], 0)
 
 
+def test_pieces_of_both_sides_count_and_a_value_is_of_the_side_to_move() -> None:
+    parts = {"__init__": lambda self: None, "squares": (1, -1, -1, 0), "shape": (1, 4)}
+    game = PlainGame(type("Still", (Turning,), {**parts, "evaluate": lambda self: 7}))
+    state = game.init(2)
+    assert game.piece_counts(state).tolist() == [3, 3]
+    assert game.empty_squares(state).tolist() == [1, 1]
+    assert game.kernels.pieces_of(state.words[0][0].board) == (0b1, 0b110)
+    assert game.values(state).tolist() == [7, 7]
+
+
 def test_wrong_positions_and_kernels() -> None:
     with pytest.raises(PositionError, match=r"'start z9': unknown move 'z9'|unknown"):
         parse_position(GAME, "start z9")
