@@ -212,8 +212,8 @@ def _announce() -> None:
     folder = cache_folder()
     kept = f"and kept in {folder}" if os.access(folder, os.W_OK) else f"not kept: set {VARIABLE}"
     message = (
-        "boardenvs: compiling with Numba, once for each game: some 10 seconds each, up to 45 for "
-        f"chess and Go ({kept})"
+        "boardenvs: compiling with Numba, once for each game: some 10 seconds each, a minute or "
+        f"more for chess and Go ({kept})"
     )
     if sys.stderr is not None and sys.stderr.isatty():
         print(message, file=sys.stderr)
