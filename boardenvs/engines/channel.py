@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 
 from boardenvs.engines.transport import ProcessTransport
+from boardenvs.game.errors import NoMoveError
 from boardenvs.utils.checks import cut
 
 MAX_LINE = 1 << 16  # bytes
@@ -14,7 +15,7 @@ _PER_LINE = 100  # bytes that each line counts in addition to its own
 _SHOWN = 200  # characters of a line in messages
 
 
-class EngineError(Exception):
+class EngineError(NoMoveError):
     """An engine's fault. It must be started again before the next question."""
 
 

@@ -93,24 +93,14 @@ class Gtp(Protocol):
             raise ValueError(f"the engine does not play {wanted}: {error}") from None
 
     def ask(self, query: MoveQuery) -> str:
-        names = colours(query.position.game)
-        colour = names[query.position.to_move]
+        colour = colours(query.position.game)[query.position.to_move]
         commands = [*self._position(query), *self._time(query, colour), f"genmove {colour}"]
-        # All at once, so that the engine does not wait until we have read each answer.
-        numbers = [self._send(command) for command in commands]
-        *answers, (refused, move) = [self._answer(number) for number in numbers]
-        for command, (wrong, lines) in zip(commands, answers, strict=False):
-            # Othello programs may have passed by themselves, and then refuse a pass.
-            if wrong and not command.endswith(" pass"):
-                raise _refused(command, lines)
-        if refused:
-            raise _refused(commands[-1], move)
-        if move[0].lower() == "resign":
+        move = " ".join(self._say(*commands))
+        if move.lower() == "resign":
             raise EngineError("it resigned")
-        answer = " ".join(move)
         if self._played is not None:
-            self._played += (plain_name(answer),)
-        return answer
+            self._played += (plain_name(move),)
+        return move
 
     def _time(self, query: MoveQuery, colour: str) -> Iterator[str]:
         """Yield the commands that tell the time, as far as the engine knows them."""
@@ -147,17 +137,19 @@ class Gtp(Protocol):
                 f"and it does not know {POSITION}"
             )
 
-    def _say(self, command: str) -> list[str]:
-        """Send a command, and return the lines of the answer."""
-        refused, lines = self._answer(self._send(command))
-        if refused:
-            raise _refused(command, lines)
-        return lines
-
-    def _send(self, command: str) -> int:
-        self._number += 1
-        self.channel.send([f"{self._number} {command}"])
-        return self._number
+    def _say(self, *commands: str) -> list[str]:
+        """Send commands, all at once, so that the engine does not wait until we have read each
+        answer; return the lines of the last answer. RefusedError if one is refused.
+        """
+        numbers = range(self._number + 1, self._number + 1 + len(commands))
+        self._number += len(commands)
+        self.channel.send(f"{n} {command}" for n, command in zip(numbers, commands, strict=True))
+        answers = [self._answer(number) for number in numbers]
+        for command, (refused, lines) in zip(commands, answers, strict=True):
+            # Othello programs may have passed by themselves, and then refuse a pass.
+            if refused and not command.endswith(" pass"):
+                raise RefusedError(f"it refuses {command!r}: {escaped(' '.join(lines))}")
+        return answers[-1][1]
 
     def _answer(self, number: int) -> tuple[bool, list[str]]:
         """Return whether the command with this number was refused, and the lines of its answer."""
@@ -174,10 +166,6 @@ def _number(text: str) -> float:
     if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text):
         raise ValueError(f"{quote(text)} is no number")
     return float(text)
-
-
-def _refused(command: str, lines: list[str]) -> RefusedError:
-    return RefusedError(f"it refuses {command!r}: {escaped(' '.join(lines))}")
 
 
 class GtpServer(Server):
@@ -213,21 +201,19 @@ class GtpServer(Server):
 
     def _do(self, command: str, arguments: list[str]) -> str:
         """Carry out a command, and return its answer; ValueError if it is wrong."""
+        told = {
+            "protocol_version": "2",
+            "name": self.name,
+            "version": __version__,
+            "list_commands": "\n".join(COMMANDS),
+            "list_games": name_of(self.game),
+            "showboard": self.position.fen(),
+        }
         match [command, *arguments]:
-            case ["protocol_version"]:
-                return "2"
-            case ["name"]:
-                return self.name
-            case ["version"]:
-                return __version__
+            case [_] if command in told:
+                return told[command]
             case ["known_command", name]:
                 return str(name in COMMANDS).lower()
-            case ["list_commands"]:
-                return "\n".join(COMMANDS)
-            case ["list_games"]:
-                return name_of(self.game)
-            case ["showboard"]:
-                return self.position.fen()
             case ["final_score"]:
                 return self._score()
             case ["quit"]:

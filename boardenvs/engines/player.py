@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from boardenvs.agents.base import HistoryAgent
+from boardenvs.agents.each import act_each
 from boardenvs.engines.channel import EngineError
 from boardenvs.engines.process import PROTOCOLS, EngineClock, EngineProcess
 from boardenvs.engines.transport import ProcessTransport
 from boardenvs.game.contract import Game
-from boardenvs.game.errors import ForfeitError
 from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
 from boardenvs.search.analysis import Analysis, MoveAnalysis
@@ -32,8 +32,8 @@ class EngineAgent(HistoryAgent):
     A program that is late, ends, or answers wrongly loses that game, and is started again for the
     next; `ForfeitError` says for which rows, and why. After being late three times in a row it is
     asked no more. Matches play one game after the other, so that it keeps its memory of the game;
-    in a game that it does not have on its board it gets all moves. It is not asked for a pass that
-    is the only legal action.
+    in a game that it does not have on its board it gets all moves. It is not asked for a move
+    without a choice.
     """
 
     wants_history = True  # GTP has no other way to describe a position
@@ -114,16 +114,4 @@ class EngineAgent(HistoryAgent):
 
 def ask_each(engine: EngineProcess, game: Game, state: State, actions: IntArray) -> IntArray:
     """Return the engine's action in each row; ForfeitError with the rows in which it fails."""
-    chosen = np.full(len(state.ply), game.noop, np.int64)
-    lost = dict[int, str]()
-    for row, position in enumerate(game.positions(state)):
-        if position.is_over() or position.legal_actions() == [game.noop]:
-            continue
-        played = [int(action) for action in actions[row] if action >= 0]
-        try:
-            chosen[row] = engine.choose(position, played)
-        except EngineError as error:
-            lost[row] = str(error)
-    if lost:
-        raise ForfeitError(chosen, lost)
-    return chosen
+    return act_each(game, state, actions, lambda at, played, _: engine.choose(at, played))

@@ -36,6 +36,7 @@ START = 60.0  # seconds until the first answer, and until it is ready for a game
 HINTS = 10.0  # seconds for the values of all moves by default
 LAG = 1.0  # seconds that an engine may be late, for all that is beyond its control
 _MOST_LATE = 3  # times in a row
+_MOST_KEPT = 10_000  # moves whose time is known
 
 
 @dataclass
@@ -47,20 +48,13 @@ class EngineClock:
 
     move_time: float | None = None
     game_time: float | None = None
-    # Seconds by role and by all plies up to the engine's last move: games that are
-    # played side by side differ in these, and identical games take turns.
-    _spent: dict[tuple[int, tuple[int, ...]], list[float]] = field(default_factory=dict)
+    # By role and by all plies up to the engine's last moves, the latest ones.
+    _spent: dict[tuple[int, tuple[int, ...]], float] = field(default_factory=dict)
 
-    def pop_spent(self, role: int, actions: Sequence[int]) -> float:
-        """Return the seconds of a game so far, and forget them."""
-        for end in reversed(range(len(actions))):
-            key = role, tuple(actions[:end])
-            if key in self._spent:
-                found = self._spent[key].pop()
-                if not self._spent[key]:
-                    del self._spent[key]
-                return found
-        return 0.0
+    def spent(self, role: int, actions: Sequence[int]) -> float:
+        """Return the seconds of a game so far."""
+        ends = ((role, tuple(actions[:end])) for end in reversed(range(len(actions))))
+        return next((self._spent[key] for key in ends if key in self._spent), 0.0)
 
     def limit(self, spent: float) -> float:
         """Return the limit for the next move; EngineLateError if the game's time is over."""
@@ -73,7 +67,9 @@ class EngineClock:
     def add(self, role: int, actions: Sequence[int], seconds: float) -> None:
         """Note the seconds of a game, up to the move of this role after these actions."""
         if self.game_time:
-            self._spent.setdefault((role, tuple(actions)), []).append(seconds)
+            self._spent[role, tuple(actions)] = seconds
+            if len(self._spent) > _MOST_KEPT:
+                del self._spent[next(iter(self._spent))]
 
 
 class EngineProcess:
@@ -196,7 +192,7 @@ class EngineProcess:
     def _ask(self, position: Position, actions: Sequence[int]) -> int:
         role, clock = position.to_move, self._clock
         plies = plies_to(position, actions)
-        spent = clock.pop_spent(role, actions)
+        spent = clock.spent(role, actions)
         limit = clock.limit(spent)
         protocol = self._ready(position.game)
         protocol.channel.begin(limit)

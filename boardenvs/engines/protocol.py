@@ -18,7 +18,7 @@ from boardenvs.game.session import GameSession
 from boardenvs.games import spec_of
 from boardenvs.games.notation import parse_move
 from boardenvs.games.othello import Othello
-from boardenvs.records.record import Record, until_illegal
+from boardenvs.records.record import line_to
 from boardenvs.search.analysis import Analysis
 
 _REMEMBERED = 10_000  # parsed moves
@@ -189,12 +189,10 @@ class Server(ABC):
 
 def plies_to(position: Position, actions: Sequence[int]) -> tuple[NamedPly, ...] | None:
     """Return the plies of actions; None if they do not lead from the start to the position."""
-    line, _ = until_illegal(Record(position.game, tuple(actions)))
-    name = position.game.action_name
-    plies = (
-        NamedPly(at.to_move, name(action, at)) for at, action in zip(line, actions, strict=False)
-    )
-    return tuple(plies) if line[-1] == position else None
+    line, name = line_to(position, actions), position.game.action_name
+    if line is None:
+        return None
+    return tuple(NamedPly(at.to_move, name(a, at)) for at, a in zip(line, actions, strict=False))
 
 
 def plain_name(name: str) -> str:

@@ -93,11 +93,10 @@ def serve(
             pass
         line = _CONTROL.sub("", line.replace("\t", " "))
         if server is None:
-            kind = servers[0] if len(servers) == 1 else None
-            kind = kind or next((known for known in servers if known.speaks(line)), None)
-            if kind is None:
+            known = [kind for kind in servers if len(servers) == 1 or kind.speaks(line)]
+            if not known:
                 continue
-            server = kind(game, name, player)
+            server = known[0](game, name, player)
         try:
             if not is_whole:
                 raise ValueError(f"a line of more than {_MAX_LINE} characters")

@@ -36,6 +36,10 @@ class PositionError(ValueError):
     """
 
 
+class NoMoveError(Exception):
+    """A player has no action for a board, and loses that game; it says why."""
+
+
 class ForfeitError(RuntimeError):
     """A player has no action for some of the boards that it was asked about: it loses these games.
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
 from functools import wraps
 from pathlib import Path
 from threading import Lock
 from typing import Any
+
+from pydantic import BaseModel, ValidationError
 
 from boardenvs.game.errors import StopPlayError
 from boardenvs.text.endpoint import Endpoint, LlmSettings
@@ -17,10 +18,19 @@ from boardenvs.text.player import TextPlayer
 from boardenvs.text.prompt import legal_names
 from boardenvs.text.turn import ModelReply, TextTurn
 from boardenvs.utils.checks import quote
-from boardenvs.utils.decoding import parse_json
 from boardenvs.utils.files import append_lines, check_writable
 
-_HEAD = b'{"model": '  # of each line of a log
+
+class _Entry(BaseModel):
+    """A line of a log."""
+
+    model: str
+    question: str
+    number: int
+    text: str
+    finish_reason: str
+    tokens: tuple[int, int]
+    prompt: str
 
 
 class Log:
@@ -34,11 +44,12 @@ class Log:
     def __init__(self, path: str | None, model: str) -> None:
         self._path, self._model, self._lock = Path(path) if path else None, model, Lock()
         self._asked = Counter[str]()
+        self._known = dict[tuple[str, int], ModelReply]()
         self._spent = (0, 0)
         self._end = 0  # of the lines that were read
         if self._path:
             check_writable(self._path)
-        self._known = dict(self._read_on())
+        self._read_on()
 
     @property
     def tokens(self) -> tuple[int, int]:
@@ -54,7 +65,7 @@ class Log:
         with self._lock:
             number = self._asked[question]
             self._asked[question] += 1
-        return number, self._known.get((question, number))
+            return number, self._known.get((question, number))
 
     def add(self, question: str, number: int, prompt: str, reply: ModelReply) -> None:
         """Keep a reply, so that it is on the disk when this returns."""
@@ -65,32 +76,24 @@ class Log:
             else:
                 self._count(reply)
 
-    def _read_on(self) -> list[tuple[tuple[str, int], ModelReply]]:
-        """Return the model's replies in the lines that were not read yet, by question and number,
-        and add their tokens.
-        """
+    def _read_on(self) -> None:
+        """Read the lines that were not read yet."""
         if not (self._path and self._path.exists()):
-            return []
+            return
         with self._path.open("rb") as file:
             file.seek(self._end)
             whole, newline, _ = file.read().rpartition(b"\n")
         self._end += len(whole + newline)
-        found = []
-        for line in whole.split(b"\n") if whole else ():
+        for line in whole.splitlines():
             try:
-                entry = parse_json(line.decode("utf-8", "replace"))
-                prompt, completion = map(int, entry["tokens"])
-                reply = ModelReply(entry["text"], entry["finish_reason"], (prompt, completion))
-                key = entry["question"], entry["number"]
-            except (ValueError, LookupError, TypeError):
-                # A killed process leaves half a line; what begins otherwise is no log.
-                if not (line.startswith(_HEAD) or _HEAD.startswith(line)):
-                    raise ValueError(f"{self._path}: {quote(line)} is none of a log") from None
-                continue
-            if entry["model"] == self._model:
+                entry = _Entry.model_validate_json(line)
+            except ValidationError:
+                raise ValueError(f"{self._path}: {quote(line)} is none of a log") from None
+            if entry.model == self._model:
+                reply = ModelReply(entry.text, entry.finish_reason, entry.tokens)
                 self._count(reply)
-                found += [(key, reply)] if reply.finish_reason != "timeout" else []
-        return found
+                if reply.finish_reason != "timeout":
+                    self._known[entry.question, entry.number] = reply
 
     def _count(self, reply: ModelReply) -> None:
         self._spent = self._spent[0] + reply.tokens[0], self._spent[1] + reply.tokens[1]
@@ -104,10 +107,9 @@ class LlmPlayer(TextPlayer):
     """
 
     def __init__(self, settings: LlmSettings) -> None:
-        self._settings = settings
-        self._endpoint = Endpoint(settings)
+        self._settings, self._endpoint = settings, Endpoint(settings)
         super().__init__(
-            lambda prompt: self._endpoint.ask(prompt).text,
+            self._endpoint.ask,
             legal_moves=settings.legal_moves,
             retries=settings.retries,
             threads=settings.threads,
@@ -138,7 +140,9 @@ class LlmPlayer(TextPlayer):
 
     def _ask(self, turn: TextTurn, number: int) -> ModelReply:
         moves, settings = legal_names(turn.position), self._settings
-        question = self._digest(turn.prompt, moves, number)
+        # All that the endpoint is sent, without the key.
+        sent = self._endpoint.base_url, self._endpoint.request(turn.prompt, moves), number
+        question = hashlib.sha256(json.dumps(sent).encode()).hexdigest()[:32]
         time, known = self._log.take(question)
         if known is not None:
             return known
@@ -146,12 +150,12 @@ class LlmPlayer(TextPlayer):
             self._check_limits()
             reply = self._endpoint.ask(turn.prompt, moves)
             self._log.add(question, time, turn.prompt, reply)
-            if reply.finish_reason != "timeout":
-                with self._counting:
-                    self.counts.update(f"without_{name}" for name in self._endpoint.left_out)
-                return reply
+            is_late = reply.finish_reason == "timeout"
+            refused = (f"without_{name}" for name in self._endpoint.left_out)
             with self._counting:
-                self.counts["timeouts"] += 1
+                self.counts.update(["timeouts"] if is_late else refused)
+            if not is_late:
+                return reply
         raise StopPlayError(
             f"{settings.model} did not answer within {settings.timeout:g} seconds, "
             f"{settings.timeouts} times in a row"
@@ -163,13 +167,6 @@ class LlmPlayer(TextPlayer):
             raise StopPlayError(f"{tokens:,} tokens are used, of {given.tokens:,} at most")
         if given.cost is not None and cost >= given.cost:
             raise StopPlayError(f"the replies cost {cost:.2f}, of {given.cost} at most")
-
-    def _digest(self, prompt: str, moves: Sequence[str], number: int) -> str:
-        """Return a digest of all that the endpoint is sent, without the key, and of the turn's
-        random number.
-        """
-        told = json.dumps([self._endpoint.base_url, self._endpoint.request(prompt, moves), number])
-        return hashlib.sha256(told.encode()).hexdigest()[:32]
 
 
 @wraps(LlmSettings, assigned=(), updated=())

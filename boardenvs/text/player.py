@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 
 import numpy as np
 
-from boardenvs.agents.base import HistoryAgent, waiting
+from boardenvs.agents.base import HistoryAgent
+from boardenvs.agents.each import act_each
 from boardenvs.game.contract import Game
-from boardenvs.game.errors import ForfeitError
+from boardenvs.game.errors import NoMoveError
+from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
-from boardenvs.records.record import Record, until_illegal
+from boardenvs.records.record import line_to
 from boardenvs.text.turn import COUNTS, RETRIES, ModelReply, TextTurn
 
 
@@ -42,6 +43,8 @@ class TextPlayer(HistoryAgent):
     ```
     """
 
+    wants_history = False  # prompts can do without it
+
     def __init__(
         self,
         model: Callable[[str], str | ModelReply],
@@ -55,8 +58,6 @@ class TextPlayer(HistoryAgent):
         self._counting = Lock()
         self.games_at_once = threads if threads > 1 else 0
         self.counts = Counter[str]()
-
-    wants_history = False  # prompts can do without it
 
     def report(self) -> dict[str, float]:
         """Return `counts` by name."""
@@ -73,46 +74,24 @@ class TextPlayer(HistoryAgent):
 
         The moves so far are in the prompts.
         """
-        chosen = np.full(len(state.ply), game.noop, np.int64)
-        turns = dict[int, tuple[TextTurn, int]]()
-        for row, position in enumerate(game.positions(state)):
-            legal = [] if position.is_over() else position.legal_actions()
-            if len(legal) < 2:
-                chosen[row] = legal[0] if legal else game.noop
-                continue
-            played = [action for action in actions[row].tolist() if action >= 0]
-            line, _ = until_illegal(Record(game, tuple(played)))
-            known = (line, played) if line[-1] == position else ([position], [])
-            number = 0 if rng is None else int(rng.integers(1 << 62))
-            turns[row] = TextTurn(*known, self._legal_moves, self._retries), number
-        with waiting(), ThreadPoolExecutor(self._threads) as threads:
-            for _ in threads.map(self._settle, turns.values()):  # an error cancels the others
-                pass
-        lost = dict[int, str]()
-        for row, (turn, _) in turns.items():
-            if turn.action is not None:
-                chosen[row] = turn.action
-            elif last := turn.reading:
-                asked = f"{1 + self._retries} replies" if self._retries else "a reply"
-                kind = last.kind.replace("_", " ")
-                lost[row] = f"no legal move in {asked}, the last was {kind}: {last.text}"
-        if lost:
-            raise ForfeitError(chosen, lost)
-        return chosen
+        return act_each(game, state, actions, self._choose, rng, self._threads)
 
-    def _settle(self, numbered: tuple[TextTurn, int]) -> None:
-        """Ask until there is a legal move, or no retry is left."""
-        turn, number = numbered
+    def _choose(self, position: Position, actions: list[int], number: int) -> int:
+        """Ask until there is a legal move; NoMoveError if no retry is left."""
+        line = line_to(position, actions)
+        known = ([position], []) if line is None else (line, actions)
+        turn = TextTurn(*known, self._legal_moves, self._retries)
         while not turn.is_over:
             reply = self._ask(turn, number)
             with self._counting:
-                turn.answer(reply, self.counts)
+                reading = turn.answer(reply, self.counts)
+        if turn.action is None:
+            asked = f"{1 + self._retries} replies" if self._retries else "a reply"
+            kind = reading.kind.replace("_", " ")
+            raise NoMoveError(f"no legal move in {asked}, the last was {kind}: {reading.text}")
+        return turn.action
 
     def _ask(self, turn: TextTurn, number: int) -> ModelReply:
         """Return the model's reply; number: a random one of this turn."""
-        reply: object = self._model(turn.prompt)
-        if isinstance(reply, ModelReply):
-            return reply
-        if not isinstance(reply, str):
-            raise TypeError(f"the model returned a {type(reply).__name__}: it must be a text")
-        return ModelReply(reply)
+        reply = self._model(turn.prompt)
+        return reply if isinstance(reply, ModelReply) else ModelReply(reply)

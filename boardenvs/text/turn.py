@@ -37,14 +37,9 @@ class TextTurn:
         retries: int,
     ) -> None:
         self.position, self._left = positions[-1], 1 + retries
+        self.action: int | None = None  # the legal move, once one was read
         self._write = partial(write_prompt, positions, actions, legal_moves=legal_moves)
         self.prompt = self._write()
-        self.reading: Reading | None = None  # of the last reply
-
-    @property
-    def action(self) -> int | None:
-        """The legal move, once one was read."""
-        return None if self.reading is None else self.reading.action
 
     @property
     def is_over(self) -> bool:
@@ -58,14 +53,12 @@ class TextTurn:
         """
         if not isinstance(reply.text, str):
             raise TypeError(f"the reply is a {type(reply.text).__name__}: it must be a text")
-        is_retry = self.reading is not None
-        self.reading = read(reply.text, self.position, finish_reason=reply.finish_reason)
-        self._left -= 1
+        reading = read(reply.text, self.position, finish_reason=reply.finish_reason)
+        self.action, self._left = reading.action, self._left - 1
         if self.action is None:
-            self.prompt = self._write(reading=self.reading)
-        prompt_tokens, reply_tokens = reply.tokens
-        counts += Counter({self.reading.kind: 1, "retries": int(is_retry),
-                           "forfeits": int(self.is_over and self.action is None),
-                           "prompt_tokens": prompt_tokens,
-                           "completion_tokens": reply_tokens})  # fmt: skip
-        return self.reading
+            self.prompt = self._write(reading=reading)
+        counts += Counter({reading.kind: 1, "retries": not self.is_over,
+                           "forfeits": self.is_over and self.action is None,
+                           "prompt_tokens": reply.tokens[0],
+                           "completion_tokens": reply.tokens[1]})  # fmt: skip
+        return reading

@@ -14,7 +14,6 @@ tasks: 0.3.1 leaves `task.data.idx` None, so `task.data.seed` tells tasks apart 
 import asyncio
 import json
 import re
-import sys
 import threading
 import zlib
 from collections import defaultdict
@@ -24,11 +23,6 @@ import numpy as np
 import verifiers.v1 as vf
 
 from boardenvs.text import ExamEnv
-from boardenvs.text.adapters import verifiers
-
-# The id "boardenvs-verifiers". In a project of your own it is a file boardenvs_verifiers.py with
-# the line: from boardenvs.text.adapters.verifiers import *
-sys.modules["boardenvs_verifiers"] = verifiers
 
 BATCHES, BATCH, RATE = 8, 25, 0.5
 weights = defaultdict(float)
@@ -110,6 +104,7 @@ server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 url = f"http://127.0.0.1:{server.server_port}/v1"
 
+# The id is that of the module `boardenvs_verifiers` beside this file.
 taskset = {"id": "boardenvs-verifiers", "game": "othello", "reward": "move"}
 exam = ExamEnv("othello", legal_moves=True)
 env = vf.load_environment(vf.resolve_env_config({"taskset": taskset}))

@@ -1,5 +1,1 @@
-"""Environments of text for other libraries, one file each, which is named after its library.
-
-Each is thin: a `TextEnv` or an `ExamEnv` plays, asks and reads. They import their library, which
-boardenvs does not install.
-"""
+"""Text for programs of others; `mcp` imports its library, which boardenvs does not install."""

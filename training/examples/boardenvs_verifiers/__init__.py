@@ -1,7 +1,6 @@
 """Prime Intellect's `verifiers`: games, and questions of exams, as tasks that a trainer loads.
 
-verifiers finds a taskset by the name of a module on Python's path. Write `boardenvs_verifiers.py`
-with the line `from boardenvs.text.adapters.verifiers import *`, and then
+verifiers finds a taskset by the name of a module on Python's path: copy this folder there, and then
 
     config = {"taskset": {"id": "boardenvs-verifiers", "game": "othello"}}
     env = vf.load_environment(vf.resolve_env_config(config))
