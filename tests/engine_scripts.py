@@ -14,7 +14,6 @@ from typing import Any
 
 from boardenvs.engines import EngineProcess, ProcessTransport, servers_of
 from boardenvs.engines.player import ask_each
-from boardenvs.engines.process import EngineClock
 from boardenvs.engines.protocol import Ended, ServedLimits
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
@@ -133,14 +132,14 @@ class Played:
 
     make: Callable[[int], Script]  # the script of the nth start
     protocol: str | None = None
-    clock: EngineClock = field(default_factory=EngineClock)
+    move_time: float | None = None
     started: list[Scripted] = field(default_factory=list)
     games_at_once: int = 0
     depth: int | None = None
     wants_history = True
 
     def __post_init__(self) -> None:
-        self.engine = EngineProcess(self.start, self.protocol, self.clock, self.depth)
+        self.engine = EngineProcess(self.start, self.protocol, self.move_time, self.depth)
 
     def start(self) -> ProcessTransport:
         self.started.append(Scripted(self.make(len(self.started))))

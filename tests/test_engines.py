@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,6 @@ from boardenvs.engines import (
     servers_of,
 )
 from boardenvs.engines.player import ask_each
-from boardenvs.engines.process import EngineClock
 from boardenvs.engines.protocol import ServedLimits
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import ForfeitError
@@ -318,7 +317,7 @@ def test_a_fault_costs_one_game(protocol: str, fault: str) -> None:
             its = honest(OTHELLO, protocol)
             return its if number else faulty(its, wrong, when, is_question)
 
-        engine = Played(script, protocol, EngineClock(move_time=2.0))
+        engine = Played(script, protocol, 2.0)
         chosen, reasons = play(engine, OTHELLO, state, played)
         assert list(reasons) == ([when] if fault in FAULTS else [])
         for row, position in enumerate(OTHELLO.positions(state)):
@@ -361,26 +360,22 @@ def lasting(seconds: float) -> Any:
     return lambda line: [seconds, *its(line)] if is_question(line) else its(line)
 
 
-@pytest.mark.parametrize(
-    ("clock", "moves"),
-    [
-        (EngineClock(), 9),
-        (EngineClock(move_time=4.0), 9),  # it may be late by a second
-        (EngineClock(game_time=30.0), 6),
-    ],
-)
-def test_clocks(clock: EngineClock, moves: int) -> None:
-    """An engine that takes 4.9 seconds for a move, in two games side by side."""
-    engine = Played(lambda number: lasting(4.9), "gtp", clock)
-    lines = [random_line(OTHELLO, seed, 17) for seed in (1, 2)]
-    made = [0, 0]
-    for number, ply in enumerate(range(0, 17, 2)):
-        for game, (positions, actions) in enumerate(lines):
-            if made[game] == number:  # it has not lost yet
-                with suppress(EngineError):
-                    engine.engine.choose(positions[ply], actions[:ply])
-                    made[game] += 1
-    assert made == [moves, moves]
+@pytest.mark.parametrize(("limit", "is_kept"), [(None, True), (4.0, True), (3.5, False)])
+def test_the_limit_for_a_move(limit: float | None, is_kept: bool) -> None:
+    """An engine that takes 4.9 seconds may be late by one, and hears the limit once."""
+    said, its = list[str](), lasting(4.9)
+
+    def script(line: str) -> Any:
+        said.append(line)
+        return its(line)
+
+    engine = Played(lambda number: script, "gtp", limit)
+    positions, actions = random_line(OTHELLO, 1, 3)
+    for ply in (0, 2):
+        with nullcontext() if is_kept else pytest.raises(EngineError, match="not done in 4"):
+            engine.engine.choose(positions[ply], actions[:ply])
+    told = [line for line in said if line.endswith("time_settings 0 4 1")]
+    assert len(told) == (limit == 4.0)
 
 
 def test_texts() -> None:
@@ -388,14 +383,14 @@ def test_texts() -> None:
     command = f'{sys.executable} -c "print(1, 2)" --level=1'
     agent = make_agent(f"engine:{command},protocol=gtp,move_time=0.5")
     assert pickle.loads(pickle.dumps(agent)).__reduce__() == agent.__reduce__()
-    assert agent.__reduce__()[1] == (command, "gtp", 0.5, None, None)
+    assert agent.__reduce__()[1] == (command, "gtp", 0.5, None)
     assert runs_code("engine:true")
     for text, message in {
         "engine": "lacks command",
         "engine:no-such-program -x": "there is no program 'no-such-program' to run",
         "engine:true,protocol=uci": "unknown protocol 'uci'",
         "engine:true,move_time=0": "move_time is 0.0: it must be more than 0, in seconds",
-        "engine:true,game_time=nan": "game_time is nan",
+        "engine:true,move_time=nan": "move_time is nan",
         'engine:"true': "No closing quotation",
     }.items():
         with pytest.raises(ValueError, match=message):
@@ -435,7 +430,7 @@ def test_processes_that_fail_are_ended(
 ) -> None:
     monkeypatch.setattr("boardenvs.engines.process.START", 0.8)
     command = [sys.executable, "-I", "-S", "-c", HELD + PROGRAMS[program], held.path]
-    engine = EngineProcess(lambda: ProcessTransport(command), clock=EngineClock(move_time=0.1))
+    engine = EngineProcess(lambda: ProcessTransport(command), move_time=0.1)
     began = time.monotonic()
     with pytest.raises(EngineError) as caught:
         engine.choose(OTHELLO.start(), ())

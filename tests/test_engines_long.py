@@ -19,7 +19,7 @@ from web_server import line, served
 
 from boardenvs import games, play_match
 from boardenvs.board.bitboard import SIZE
-from boardenvs.engines.protocol import plies_to
+from boardenvs.engines.protocol import MoveQuery
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
@@ -39,8 +39,7 @@ PLAYER = f"engine:{RHINO} --level=1"
 def test_grhino_has_the_board_that_we_have(seed: int) -> None:
     """After random plies, with passes, and at the end of games: squares, colours, side to move."""
     positions, actions = random_line(OTHELLO, seed, 200 if seed % 2 else 10 + 2 * seed)
-    plies = plies_to(positions[-1], actions)
-    assert plies is not None
+    plies = MoveQuery.of(positions[-1], actions).plies
     passed = [ply.name == "pass" for ply in plies]
     commands = [f"play {('black', 'white')[ply.role]} {ply.name}" for ply in plies]
     answer = subprocess.run(

@@ -38,16 +38,15 @@ class Channel:
 
     def begin(self, limit: float) -> None:
         """Count time and bytes from now on, up to this limit in seconds."""
-        self._limit = limit
-        self._began = self.transport.now()
+        self._limit, self._until = limit, self.transport.now() + limit
         self._bytes = 0
 
-    def spent(self) -> float:
-        """Return the seconds since `begin`; EngineLateError beyond the limit."""
-        seconds = self.transport.now() - self._began
-        if seconds > self._limit:
+    def check_time(self) -> float:
+        """Return the seconds that are left; EngineLateError beyond the limit."""
+        left = self._until - self.transport.now()
+        if left < 0:
             raise EngineLateError(f"it was not done in {self._limit:g} seconds")
-        return seconds
+        return left
 
     def send(self, lines: Iterable[str]) -> None:
         """Send lines, given without their line ends."""
@@ -67,11 +66,11 @@ class Channel:
             self._last.append(line)
         if self._bytes > MAX_ANSWER:
             raise EngineError("it wrote more than 4 MiB in place of an answer")
-        self.spent()
+        self.check_time()
         return line
 
     def _fetch(self) -> None:
-        came = self.transport.read(self._limit - self.spent())
+        came = self.transport.read(self.check_time())
         if came == b"":
             self._keep_half_line()
             raise EngineEndedError("it ended")

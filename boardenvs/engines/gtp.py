@@ -62,7 +62,7 @@ class Gtp(Protocol):
         super().__init__(channel)
         self._number = 1
         self._commands: set[str] = set()
-        self._timed = ""  # the last time_settings
+        self._is_timed = False  # whether it knows its time for a move
 
     @staticmethod
     def knows(line: str) -> bool:
@@ -72,7 +72,7 @@ class Gtp(Protocol):
         self._commands = set(self._say("list_commands"))
 
     def begin(self, game: Game, depth: int | None) -> None:
-        self._played, self._timed, wanted = None, "", name_of(game)
+        self._played, self._is_timed, wanted = (), False, name_of(game)
         if depth is not None:
             if "level" not in self._commands:
                 raise ValueError("the engine has no GTP command `level`: give its own option")
@@ -93,49 +93,34 @@ class Gtp(Protocol):
             raise ValueError(f"the engine does not play {wanted}: {error}") from None
 
     def ask(self, query: MoveQuery) -> str:
-        colour = colours(query.position.game)[query.position.to_move]
-        commands = [*self._position(query), *self._time(query, colour), f"genmove {colour}"]
+        colour, limit = colours(query.position.game)[query.position.to_move], query.move_time
+        commands = [*self._position(query), f"genmove {colour}"]
+        if limit is not None and not self._is_timed and "time_settings" in self._commands:
+            commands.insert(0, f"time_settings 0 {max(1, int(limit))} 1")
+            self._is_timed = True
         move = " ".join(self._say(*commands))
         if move.lower() == "resign":
             raise EngineError("it resigned")
-        if self._played is not None:
-            self._played += (plain_name(move),)
+        self._played += (plain_name(move),)
         return move
-
-    def _time(self, query: MoveQuery, colour: str) -> Iterator[str]:
-        """Yield the commands that tell the time, as far as the engine knows them."""
-        settings = ""
-        if query.game_time is not None:
-            settings = f"time_settings {max(1, int(query.game_time))} 0 0"
-        elif query.move_time is not None:
-            settings = f"time_settings 0 {max(1, int(query.move_time))} 1"
-        if settings != self._timed and "time_settings" in self._commands:
-            self._timed = settings
-            yield settings
-        if query.left is not None and "time_left" in self._commands:
-            yield f"time_left {colour} {int(query.left)} 0"
 
     def _position(self, query: MoveQuery) -> Iterator[str]:
         """Yield the commands that set up the position."""
-        position = query.position
-        if query.plies is not None:
-            new = self._new_plies(query.plies)
-            if new is None:
+        game, start, new = query.start.game, query.start, self._new_plies(query)
+        if new is None:
+            if start == game.start():
                 yield "clear_board"
-            names = colours(position.game)
-            for ply in query.plies if new is None else new:
-                yield f"play {names[ply.role]} {ply.name}"
-            return
-        self._played = None
-        if POSITION in self._commands:
-            yield f"{POSITION} {position.fen()}"
-        elif _GRHINO_POSITION in self._commands and is_othello(position.game):
-            yield f"{_GRHINO_POSITION} {squares_from_the_top(position)}"
-        else:
-            raise EngineError(
-                "it can only be given moves from the start: GTP has no command for a position, "
-                f"and it does not know {POSITION}"
-            )
+            elif POSITION in self._commands:
+                yield f"{POSITION} {start.fen()}"
+            elif _GRHINO_POSITION in self._commands and is_othello(game):
+                yield f"{_GRHINO_POSITION} {squares_from_the_top(start)}"
+            else:
+                raise EngineError(
+                    "it can only be given moves from the start: GTP has no command for a position, "
+                    f"and it does not know {POSITION}"
+                )
+        for ply in query.plies if new is None else new:
+            yield f"play {colours(game)[ply.role]} {ply.name}"
 
     def _say(self, *commands: str) -> list[str]:
         """Send commands, all at once, so that the engine does not wait until we have read each

@@ -73,7 +73,7 @@ class NBoard(Protocol):
 
     def begin(self, game: Game, depth: int | None) -> None:
         check_othello(game)
-        self._played = None
+        self._played = ()
         if depth is not None:
             self.channel.send([f"set depth {depth}"])
 
@@ -105,16 +105,12 @@ class NBoard(Protocol):
 
     def _set_up(self, query: MoveQuery) -> None:
         """Have the engine set up the position; moves of a game that it has are sent alone."""
-        plies, new = query.plies, None
-        if plies is None:
-            self._played = None
-        else:
-            new = self._new_plies(plies)
+        new = self._new_plies(query)
         if new is None:
-            start = query.position if plies is None else query.position.game.start()
-            moves = "".join(f"{_SIDES[ply.role]}[{_written(ply)}]" for ply in plies or ())
+            moves = "".join(f"{_SIDES[ply.role]}[{_written(ply)}]" for ply in query.plies)
             head = "GM[Othello]PC[boardenvs]PB[black]PW[white]RE[?]TI[0]TY[8]"
-            self.channel.send([f"set game (;{head}BO[8 {squares_from_the_top(start)}]{moves};)"])
+            start = squares_from_the_top(query.start)
+            self.channel.send([f"set game (;{head}BO[8 {start}]{moves};)"])
         else:
             self.channel.send(f"move {_written(ply)}" for ply in new)
         self._wait()  # its output about the position before is no answer

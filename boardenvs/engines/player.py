@@ -11,7 +11,7 @@ import numpy as np
 from boardenvs.agents.base import HistoryAgent
 from boardenvs.agents.each import act_each
 from boardenvs.engines.channel import EngineError
-from boardenvs.engines.process import PROTOCOLS, EngineClock, EngineProcess
+from boardenvs.engines.process import PROTOCOLS, EngineProcess
 from boardenvs.engines.transport import ProcessTransport
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
@@ -25,8 +25,8 @@ class EngineAgent(HistoryAgent):
 
     command: the program and its arguments, quoted as in a shell, which is not used.
     protocol: "gtp" or "nboard"; by default the one that the program answers to first.
-    move_time, game_time: seconds for a move, and for all its moves of a game; the program hears
-    of them if the protocol has words for that. By default a minute for a move, without a word.
+    move_time: seconds for a move; the program hears of them if the protocol has words for that.
+    By default a minute, without a word.
     depth: how deep it searches, by NBoard's `set depth` or GTP's `level`.
 
     A program that is late, ends, or answers wrongly loses that game, and is started again for the
@@ -44,7 +44,6 @@ class EngineAgent(HistoryAgent):
         command: str,
         protocol: str | None = None,
         move_time: float | None = None,
-        game_time: float | None = None,
         depth: int | None = None,
     ) -> None:
         try:
@@ -55,15 +54,12 @@ class EngineAgent(HistoryAgent):
             raise ValueError(f"there is no program {quote(words[0] if words else command)} to run")
         if protocol is not None:
             check_name("protocol", protocol, PROTOCOLS)
-        for name, value in (("move_time", move_time), ("game_time", game_time)):
-            if value is not None and not (is_number(value, 0, 1e6) and value):
-                raise ValueError(f"{name} is {quote(value)}: it must be more than 0, in seconds")
+        if move_time is not None and not (is_number(move_time, 0, 1e6) and move_time):
+            raise ValueError(f"move_time is {quote(move_time)}: it must be more than 0, in seconds")
         if depth is not None and not is_whole(depth, 1, 100):
             raise ValueError(f"depth is {quote(depth)}: it must be 1 to 100")
-        self._given = (command, protocol, move_time, game_time, depth)
-        self._engine = EngineProcess(
-            lambda: ProcessTransport(words), protocol, EngineClock(move_time, game_time), depth
-        )
+        self._given = command, protocol, move_time, depth
+        self._engine = EngineProcess(lambda: ProcessTransport(words), protocol, move_time, depth)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return EngineAgent, self._given
@@ -99,17 +95,16 @@ class EngineAgent(HistoryAgent):
         legal = position.legal_actions()
         try:
             found = self._engine.hints(position) if legal != [position.game.noop] else {}
-            first = max(found, key=lambda action: found[action][0], default=None)
-            if first is None:
-                first = legal[0] if len(legal) == 1 else self._engine.choose(position, ())
+            if not found:
+                action = legal[0] if len(legal) == 1 else self._engine.choose(position, ())
+                move = MoveAnalysis(action=action, line=(action,))
+                return Analysis(position=position, unit="margin", moves=(move,), choice=action)
         except EngineError as error:
             raise ValueError(str(error)) from error
-        moves = []
-        for action in sorted(legal, key=lambda action: action != first):
-            value, line = found.get(action, (None, (action,)))
-            moves.append(MoveAnalysis(action=action, line=line, value=value))
-        moves = moves if found else moves[:1]
-        return Analysis(position=position, unit="margin", moves=tuple(moves), choice=first)
+        first = max(found, key=lambda action: found[action][0])
+        known = {first: found[first]} | {a: (None, (a,)) for a in legal} | found  # the first first
+        moves = tuple(MoveAnalysis(action=a, line=x, value=v) for a, (v, x) in known.items())
+        return Analysis(position=position, unit="margin", moves=moves, choice=first)
 
 
 def ask_each(engine: EngineProcess, game: Game, state: State, actions: IntArray) -> IntArray:

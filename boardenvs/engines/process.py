@@ -7,8 +7,6 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from math import inf
 from typing import NoReturn, TypeVar
 
 from boardenvs.engines.channel import (
@@ -20,7 +18,7 @@ from boardenvs.engines.channel import (
 )
 from boardenvs.engines.gtp import Gtp
 from boardenvs.engines.nboard import NBoard
-from boardenvs.engines.protocol import MoveQuery, Protocol, plies_to
+from boardenvs.engines.protocol import MoveQuery, Protocol
 from boardenvs.engines.transport import ProcessTransport
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
@@ -36,59 +34,25 @@ START = 60.0  # seconds until the first answer, and until it is ready for a game
 HINTS = 10.0  # seconds for the values of all moves by default
 LAG = 1.0  # seconds that an engine may be late, for all that is beyond its control
 _MOST_LATE = 3  # times in a row
-_MOST_KEPT = 10_000  # moves whose time is known
-
-
-@dataclass
-class EngineClock:
-    """Limits in seconds, None for no limit, and the time that each game has taken.
-
-    The limit for a whole game holds if the plies so far are known.
-    """
-
-    move_time: float | None = None
-    game_time: float | None = None
-    # By role and by all plies up to the engine's last moves, the latest ones.
-    _spent: dict[tuple[int, tuple[int, ...]], float] = field(default_factory=dict)
-
-    def spent(self, role: int, actions: Sequence[int]) -> float:
-        """Return the seconds of a game so far."""
-        ends = ((role, tuple(actions[:end])) for end in reversed(range(len(actions))))
-        return next((self._spent[key] for key in ends if key in self._spent), 0.0)
-
-    def limit(self, spent: float) -> float:
-        """Return the limit for the next move; EngineLateError if the game's time is over."""
-        move = (self.move_time or inf) if self.move_time or self.game_time else MOVE
-        limit = min(move, (self.game_time or inf) - spent) + LAG
-        if limit <= 0:
-            raise EngineLateError("its time for the game is over")
-        return limit
-
-    def add(self, role: int, actions: Sequence[int], seconds: float) -> None:
-        """Note the seconds of a game, up to the move of this role after these actions."""
-        if self.game_time:
-            self._spent[role, tuple(actions)] = seconds
-            if len(self._spent) > _MOST_KEPT:
-                del self._spent[next(iter(self._spent))]
 
 
 class EngineProcess:
     """Asks an engine for actions, one thread at a time. Every fault is an `EngineError`.
 
     start: starts the engine. protocol: a name in PROTOCOLS; by default the one that it answers to.
-    depth: how deep it searches, if its protocol can set that.
+    move_time: seconds for a move; by default a minute, of which the engine hears nothing. depth:
+    how deep it searches, if its protocol can set that.
     """
 
     def __init__(
         self,
         start: Callable[[], ProcessTransport],
         protocol: str | None = None,
-        clock: EngineClock | None = None,
+        move_time: float | None = None,
         depth: int | None = None,
     ) -> None:
         self._start = start
-        self._protocol, self._depth = protocol, depth
-        self._clock = clock or EngineClock()
+        self._protocol, self._move_time, self._depth = protocol, move_time, depth
         self._late = 0  # times in a row
         self._ended_cpu = 0.0  # CPU seconds of processes that were ended
         self._lock = threading.Lock()
@@ -190,28 +154,20 @@ class EngineProcess:
         self._running[0].greet()
 
     def _ask(self, position: Position, actions: Sequence[int]) -> int:
-        role, clock = position.to_move, self._clock
-        plies = plies_to(position, actions)
-        spent = clock.spent(role, actions)
-        limit = clock.limit(spent)
         protocol = self._ready(position.game)
-        protocol.channel.begin(limit)
-        left = None if clock.game_time is None else max(0.0, clock.game_time - spent)
-        query = MoveQuery(position, plies, clock.move_time, clock.game_time, left)
-        answer = protocol.ask(query)
-        seconds = protocol.channel.spent()
+        protocol.channel.begin((self._move_time or MOVE) + LAG)
+        answer = protocol.ask(MoveQuery.of(position, actions, self._move_time))
+        protocol.channel.check_time()
         try:
-            action = parse_move(answer, position)
+            return parse_move(answer, position)
         except IllegalActionError as error:
             raise EngineError(f"in {position.fen()!r} {escaped(str(error))}") from None
-        clock.add(role, actions, spent + seconds)
-        return action
 
     def _ask_for_hints(self, position: Position) -> dict[int, tuple[float, tuple[int, ...]]]:
         protocol = self._ready(position.game)
-        protocol.channel.begin(self._clock.move_time or HINTS)
+        protocol.channel.begin(self._move_time or HINTS)
         found = {}
-        for hint in protocol.hints(MoveQuery(position, None)):
+        for hint in protocol.hints(MoveQuery.of(position, ())):
             at, line = position, list[int]()
             with suppress(IllegalActionError):  # a line may have left passes out
                 for name in hint.line:
@@ -224,4 +180,4 @@ class EngineProcess:
 
 def _close(running: list[Protocol]) -> None:
     for protocol in running:
-        protocol.channel.transport.close(protocol.farewell)
+        protocol.channel.transport.close(b"quit\n")

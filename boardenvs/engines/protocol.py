@@ -34,13 +34,23 @@ class NamedPly:
 
 @dataclass(frozen=True)
 class MoveQuery:
-    """The position that an engine is to move in, and how long it may think."""
+    """The position that an engine is to move in, and how long it may think, if it is to hear it."""
 
     position: Position
-    plies: tuple[NamedPly, ...] | None  # from the game's start; None if they are not known
+    start: Position  # the game's if the plies since then are known, else this position
+    plies: tuple[NamedPly, ...]
     move_time: float | None = None  # seconds
-    game_time: float | None = None  # seconds
-    left: float | None = None  # seconds for the rest of the game
+
+    @classmethod
+    def of(
+        cls, position: Position, actions: Sequence[int], move_time: float | None = None
+    ) -> MoveQuery:
+        """Return the query for a position; actions: those from the game's start, if known."""
+        line, name = line_to(position, actions) or [position], position.game.action_name
+        plies = (
+            NamedPly(at.to_move, name(a, at)) for at, a in zip(line[:-1], actions, strict=False)
+        )
+        return cls(position, line[0], tuple(plies), move_time)
 
 
 @dataclass(frozen=True)
@@ -59,22 +69,19 @@ class Protocol(ABC):
     """
 
     probe: ClassVar[str]  # lines that only an engine of this protocol answers, see `knows`
-    farewell: ClassVar[bytes] = b"quit\n"
 
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
-        # The moves since the start of the game on the engine's board, if known.
-        self._played: tuple[str, ...] | None = None
+        # The start and the moves of the game on the engine's board; () if not known.
+        self._played: tuple[Position | str, ...] = ()
 
-    def _new_plies(self, plies: Sequence[NamedPly]) -> Sequence[NamedPly] | None:
+    def _new_plies(self, query: MoveQuery) -> Sequence[NamedPly] | None:
         """Return the plies that the engine does not know yet, so that it can keep its memory of the
         game; None if it has another game on its board. From now on it has them all.
         """
-        known, names = self._played, tuple(plain_name(ply.name) for ply in plies)
-        self._played = names
-        if known is None or names[: len(known)] != known:
-            return None
-        return plies[len(known) :]
+        known, now = self._played, (query.start, *(plain_name(ply.name) for ply in query.plies))
+        self._played = now
+        return query.plies[len(known) - 1 :] if known and now[: len(known)] == known else None
 
     @staticmethod
     @abstractmethod
@@ -185,14 +192,6 @@ class Server(ABC):
         """Raise ValueError if the other side has another position."""
         if self.is_lost:
             raise ValueError("there is no position to move in: the last was refused")
-
-
-def plies_to(position: Position, actions: Sequence[int]) -> tuple[NamedPly, ...] | None:
-    """Return the plies of actions; None if they do not lead from the start to the position."""
-    line, name = line_to(position, actions), position.game.action_name
-    if line is None:
-        return None
-    return tuple(NamedPly(at.to_move, name(a, at)) for at, a in zip(line, actions, strict=False))
 
 
 def plain_name(name: str) -> str:
