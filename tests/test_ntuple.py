@@ -121,6 +121,7 @@ def test_a_run_ends_with_an_evaluation_and_a_report_also_where_it_was_interrupte
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(learning, "GAMES_A_FILE", 2)
+    monkeypatch.setattr("training.ntuple.tempo._GAMES", 10)  # in Python, a thousand take minutes
     folder = tmp_path / "runs" / "evaluation_othello"
     with monkeypatch.context() as patch:
 
