@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from boardenvs.engines import EngineProcess, ProcessTransport, servers_of
+from boardenvs.engines import EngineProcess, ProcessTransport, ServedAgent, servers_of
 from boardenvs.engines.player import ask_each
 from boardenvs.engines.protocol import Ended, ServedLimits
 from boardenvs.game.contract import Game
@@ -91,7 +91,7 @@ def last_legal(position: Position, actions: Any) -> int:
 
 
 @dataclass
-class Chooser:
+class Chooser(ServedAgent):
     """The player behind a server in tests; `asked` has the limits that it was asked to keep to."""
 
     choose_action: Any = last_legal

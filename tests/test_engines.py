@@ -345,7 +345,7 @@ def test_an_engine_without_a_protocol_is_late_and_after_three_times_asked_no_mor
     assert result.wins == result.faults[1].forfeits == 6
     assert result.faults[1].message == (
         "the engine failed: it was not done in 60 seconds; its last lines: hello | hello | hello; "
-        "on standard error: complaint \\x1b[31m"
+        "on standard error: complaint \ufffd[31m"
     )
     assert len(engine.started) == 3
     with pytest.raises(EngineError, match="late 3 times in a row, and is asked no more"):
@@ -412,7 +412,7 @@ PROGRAMS = {
     "kills itself": "print('my last words', flush=True); os.kill(os.getpid(), 9)",
 }
 HOW_ENDED = {
-    "dies": "it ended with exit code 1; on standard error: too \\x1b[31m bad",
+    "dies": "it ended with exit code 1; on standard error: too \ufffd[31m bad",
     "closes its output": "it ended its output, but still runs",
     "kills itself": "it ended by signal 9 (SIGKILL); its last lines: my last words",
 }

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from boardenvs.engines.transport import ProcessTransport
 from boardenvs.game.errors import NoMoveError
-from boardenvs.utils.checks import cut
+from boardenvs.utils.checks import cut, printable
 
 MAX_LINE = 1 << 16  # bytes
 MAX_ANSWER = 1 << 22  # bytes between two questions
@@ -21,10 +21,6 @@ class EngineError(NoMoveError):
 
 class EngineLateError(EngineError):
     """An engine did not answer in time."""
-
-
-class EngineEndedError(EngineError):
-    """An engine ended, or closed its output."""
 
 
 class Channel:
@@ -57,7 +53,6 @@ class Channel:
         while (end := self._came.find(b"\n")) < 0 and len(self._came) <= MAX_LINE:
             self._fetch()
         if not 0 <= end <= MAX_LINE:
-            self._keep_half_line()
             raise EngineError(f"it wrote a line of more than {MAX_LINE} bytes")
         line = self._came[:end].decode("utf-8", "backslashreplace").strip()
         del self._came[: end + 1]
@@ -72,30 +67,22 @@ class Channel:
     def _fetch(self) -> None:
         came = self.transport.read(self.check_time())
         if came == b"":
-            self._keep_half_line()
-            raise EngineEndedError("it ended")
+            raise EngineError(f"it ended {self.transport.how_it_ended()}")
         self._came += came or b""
 
-    def _keep_half_line(self) -> None:
-        if self._came:
-            self._last.append(self._came[: 2 * _SHOWN].decode("utf-8", "backslashreplace"))
-
     def last_lines(self) -> str:
-        """Return the engine's last lines and complaints for a message: escaped, in one line."""
+        """Return the engine's last lines and complaints for a message, in one line."""
         complaints = self.transport.complaints().decode("utf-8", "backslashreplace")
         parts = []
         for where, lines in {
             "its last lines": [*self._last],
             "on standard error": complaints.split("\n"),
         }.items():
-            shown = [escaped(line) for line in lines if line.strip()][-3:]
-            if shown:
-                parts.append(f"{where}: {' | '.join(shown)}")
+            if said := [shown(line) for line in lines if line.strip()][-3:]:
+                parts.append(f"{where}: {' | '.join(said)}")
         return "; ".join(parts)
 
 
-def escaped(text: str) -> str:
-    """Return text with everything escaped that a terminal would act on, shortened."""
-    shown = text.strip()[: 2 * _SHOWN]
-    printable = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown)
-    return cut("".join(printable), _SHOWN)
+def shown(text: str) -> str:
+    """Return an engine's words in one line for a message, shortened."""
+    return cut(printable(" ".join(text.split())), _SHOWN)

@@ -13,14 +13,14 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from typing import Any
 
-from boardenvs.engines.channel import Channel, EngineError, escaped
+from boardenvs.engines.channel import Channel, EngineError, shown
 from boardenvs.engines.nboard import squares_from_the_top
 from boardenvs.engines.protocol import (
     Ended,
     MoveQuery,
     Protocol,
-    ServedPlayer,
     Server,
     is_othello,
     name_of,
@@ -62,7 +62,6 @@ class Gtp(Protocol):
         super().__init__(channel)
         self._number = 1
         self._commands: set[str] = set()
-        self._is_timed = False  # whether it knows its time for a move
 
     @staticmethod
     def knows(line: str) -> bool:
@@ -71,34 +70,32 @@ class Gtp(Protocol):
     def greet(self) -> None:
         self._commands = set(self._say("list_commands"))
 
-    def begin(self, game: Game, depth: int | None) -> None:
-        self._played, self._is_timed, wanted = (), False, name_of(game)
-        if depth is not None:
-            if "level" not in self._commands:
-                raise ValueError("the engine has no GTP command `level`: give its own option")
-            self._say(f"level {depth}")
+    def begin(self, game: Game, depth: int | None, move_time: float | None) -> None:
+        self._played, name, (rows, columns) = (), name_of(game), game.shape
+        if depth is not None and "level" not in self._commands:
+            raise ValueError("the engine has no GTP command `level`: give its own option")
         if "list_games" in self._commands:
             known = self._say("list_games")
-            wanted = next((name for name in known if plain_name(name) == plain_name(wanted)), "")
-            if not wanted:
-                shown = escaped(", ".join(known))
-                raise ValueError(f"the engine does not play {name_of(game)}; it plays {shown}")
+            name = {plain_name(its): its for its in known}.get(plain_name(name), "")
+            if not name:
+                said = shown(", ".join(known))
+                raise ValueError(f"the engine does not play {name_of(game)}; it plays {said}")
+        settings = {
+            "set_game": name,
+            "boardsize": rows if rows == columns else None,
+            "level": depth,
+            "time_settings": move_time and f"0 {max(1, int(move_time))} 1",
+        }
+        given = {k: v for k, v in settings.items() if v is not None and k in self._commands}
         try:
-            if "set_game" in self._commands:
-                self._say(f"set_game {wanted}")
-            rows, columns = game.shape
-            if "boardsize" in self._commands and rows == columns:
-                self._say(f"boardsize {rows}")
+            if given:
+                self._say(*(f"{command} {value}" for command, value in given.items()))
         except RefusedError as error:
-            raise ValueError(f"the engine does not play {wanted}: {error}") from None
+            raise ValueError(f"the engine does not play {name}: {error}") from None
 
     def ask(self, query: MoveQuery) -> str:
-        colour, limit = colours(query.position.game)[query.position.to_move], query.move_time
-        commands = [*self._position(query), f"genmove {colour}"]
-        if limit is not None and not self._is_timed and "time_settings" in self._commands:
-            commands.insert(0, f"time_settings 0 {max(1, int(limit))} 1")
-            self._is_timed = True
-        move = " ".join(self._say(*commands))
+        colour = colours(query.position.game)[query.position.to_move]
+        move = " ".join(self._say(*self._position(query), f"genmove {colour}"))
         if move.lower() == "resign":
             raise EngineError("it resigned")
         self._played += (plain_name(move),)
@@ -133,7 +130,7 @@ class Gtp(Protocol):
         for command, (refused, lines) in zip(commands, answers, strict=True):
             # Othello programs may have passed by themselves, and then refuse a pass.
             if refused and not command.endswith(" pass"):
-                raise RefusedError(f"it refuses {command!r}: {escaped(' '.join(lines))}")
+                raise RefusedError(f"it refuses {command!r}: {shown(' '.join(lines))}")
         return answers[-1][1]
 
     def _answer(self, number: int) -> tuple[bool, list[str]]:
@@ -156,11 +153,12 @@ def _number(text: str) -> float:
 class GtpServer(Server):
     """Answers GTP for a player of ours."""
 
-    def __init__(self, game: Game, name: str, player: ServedPlayer) -> None:
-        self._is_timed = False
-        # Seconds: those that are left, by role, and those for each move in addition.
-        self._left, self._each = [0.0, 0.0], 0.0
-        super().__init__(game, name, player)
+    _is_timed = False
+    _each = 0.0  # seconds for each move, in addition to those that are left
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._left = [0.0, 0.0]  # seconds by role
 
     @staticmethod
     def speaks(line: str) -> bool:

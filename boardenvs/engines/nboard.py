@@ -25,6 +25,7 @@ from boardenvs.engines.protocol import (
     plain_name,
 )
 from boardenvs.game.contract import Game
+from boardenvs.game.fen import parse_position
 from boardenvs.game.notation import PASS
 from boardenvs.game.position import Position
 from boardenvs.utils.checks import quote
@@ -71,7 +72,7 @@ class NBoard(Protocol):
     def greet(self) -> None:
         self._wait()
 
-    def begin(self, game: Game, depth: int | None) -> None:
+    def begin(self, game: Game, depth: int | None, move_time: float | None) -> None:
         check_othello(game)
         self._played = ()
         if depth is not None:
@@ -194,12 +195,10 @@ class NBoardServer(Server):
         name, board = _NAME.search(game), _BOARD.search(game)
         if name and plain_name(name[1]) != "othello":
             raise ValueError(f"the game is {quote(name[1])}: NBoard is for Othello")
-        text = "".join(board[1].upper().split()) if board else ""
-        if board is None or len(text) != 65 or text[64] == "-":
+        squares = "".join(board[1].split()) if board else ""
+        if board is None or len(squares) != 65:
             raise ValueError("the game has no board BO[8 ...] of 64 squares and the side to move")
-        squares = list(zip(self.game.named_squares, text, strict=False))
-        words = tuple(sum(1 << s for s, c in squares if c == disc) for disc in _DISCS)
-        self.start(self.game.position(words, _DISCS.index(text[64])))
+        self.start(parse_position(self.game, squares))
         for _, move in _MOVE.findall(game[board.end() - 1 :]):
             self._play(move)
 

@@ -5,17 +5,11 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from typing import NoReturn, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import NoReturn
 
-from boardenvs.engines.channel import (
-    Channel,
-    EngineEndedError,
-    EngineError,
-    EngineLateError,
-    escaped,
-)
+from boardenvs.engines.channel import Channel, EngineError, EngineLateError, shown
 from boardenvs.engines.gtp import Gtp
 from boardenvs.engines.nboard import NBoard
 from boardenvs.engines.protocol import MoveQuery, Protocol
@@ -24,8 +18,6 @@ from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.position import Position
 from boardenvs.games.notation import parse_move
-
-T = TypeVar("T")
 
 PROTOCOLS: dict[str, type[Protocol]] = {"gtp": Gtp, "nboard": NBoard}
 
@@ -73,21 +65,42 @@ class EngineProcess:
         """Return a legal action; the position is not over, and `actions` led there from the start,
         as far as they are known.
         """
-        return self._guarded(lambda: self._ask(position, actions))
+        with self._guarded():
+            protocol = self._ready(position.game)
+            protocol.channel.begin((self._move_time or MOVE) + LAG)
+            answer = protocol.ask(MoveQuery.of(position, actions))
+            protocol.channel.check_time()
+            try:
+                return parse_move(answer, position)
+            except IllegalActionError as error:
+                raise EngineError(f"in {position.fen()!r} {shown(str(error))}") from None
 
     def hints(self, position: Position) -> dict[int, tuple[float, tuple[int, ...]]]:
         """Return the values of legal actions in discs to the side to move, each with the expected
         play that begins with it, if the engine's protocol has words for that.
         """
-        return self._guarded(lambda: self._ask_for_hints(position))
+        found = {}
+        with self._guarded():
+            protocol = self._ready(position.game)
+            protocol.channel.begin(self._move_time or HINTS)
+            for hint in protocol.hints(MoveQuery.of(position, ())):
+                at, line = position, list[int]()
+                with suppress(IllegalActionError):  # a line may have left passes out
+                    for name in hint.line:
+                        line.append(parse_move(name, at))
+                        at = at.step(line[-1])
+                if line:
+                    found[line[0]] = hint.value, tuple(line)
+        return found
 
-    def _guarded(self, ask: Callable[[], T]) -> T:
-        """Ask, and end the engine if it fails."""
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Let one thread at a time ask, and end the engine if it fails."""
         with self._lock:
             if self._late >= _MOST_LATE:
                 raise EngineError(f"it was late {_MOST_LATE} times in a row, and is asked no more")
             try:
-                answer = ask()
+                yield
             except EngineLateError as error:
                 self._late += 1
                 self._fail(error, EngineLateError)
@@ -98,7 +111,6 @@ class EngineProcess:
                 self.close()
                 raise
             self._late = 0
-            return answer
 
     @property
     def cpu_seconds(self) -> float:
@@ -116,8 +128,6 @@ class EngineProcess:
         """Raise an error with the engine's last lines, and end the engine."""
         channel = self._running[0].channel if self._running else None
         last = channel.last_lines() if channel else ""
-        if channel and isinstance(error, EngineEndedError):
-            error = EngineError(f"{error} {channel.transport.how_it_ended()}")
         self.close()
         raise kind(f"the engine failed: {error}" + (f"; {last}" if last else "")) from error
 
@@ -129,7 +139,7 @@ class EngineProcess:
         if self._game != game:
             self._game = None
             protocol.channel.begin(START)
-            protocol.begin(game, self._depth)
+            protocol.begin(game, self._depth, self._move_time)
             self._game = game
         return protocol
 
@@ -152,30 +162,6 @@ class EngineProcess:
             found = next((kind for kind in known if kind.knows(line)), None)
         self._running[0] = found(channel)
         self._running[0].greet()
-
-    def _ask(self, position: Position, actions: Sequence[int]) -> int:
-        protocol = self._ready(position.game)
-        protocol.channel.begin((self._move_time or MOVE) + LAG)
-        answer = protocol.ask(MoveQuery.of(position, actions, self._move_time))
-        protocol.channel.check_time()
-        try:
-            return parse_move(answer, position)
-        except IllegalActionError as error:
-            raise EngineError(f"in {position.fen()!r} {escaped(str(error))}") from None
-
-    def _ask_for_hints(self, position: Position) -> dict[int, tuple[float, tuple[int, ...]]]:
-        protocol = self._ready(position.game)
-        protocol.channel.begin(self._move_time or HINTS)
-        found = {}
-        for hint in protocol.hints(MoveQuery.of(position, ())):
-            at, line = position, list[int]()
-            with suppress(IllegalActionError):  # a line may have left passes out
-                for name in hint.line:
-                    line.append(parse_move(name, at))
-                    at = at.step(line[-1])
-            if line:
-                found[line[0]] = hint.value, tuple(line)
-        return found
 
 
 def _close(running: list[Protocol]) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import typing
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from boardenvs.engines.channel import Channel
 from boardenvs.game.contract import Game
@@ -19,7 +18,9 @@ from boardenvs.games import spec_of
 from boardenvs.games.notation import parse_move
 from boardenvs.games.othello import Othello
 from boardenvs.records.record import line_to
-from boardenvs.search.analysis import Analysis
+
+if TYPE_CHECKING:
+    from boardenvs.engines.serve import ServedAgent
 
 _REMEMBERED = 10_000  # parsed moves
 
@@ -34,23 +35,20 @@ class NamedPly:
 
 @dataclass(frozen=True)
 class MoveQuery:
-    """The position that an engine is to move in, and how long it may think, if it is to hear it."""
+    """The position that an engine is to move in."""
 
     position: Position
     start: Position  # the game's if the plies since then are known, else this position
     plies: tuple[NamedPly, ...]
-    move_time: float | None = None  # seconds
 
     @classmethod
-    def of(
-        cls, position: Position, actions: Sequence[int], move_time: float | None = None
-    ) -> MoveQuery:
+    def of(cls, position: Position, actions: Sequence[int]) -> MoveQuery:
         """Return the query for a position; actions: those from the game's start, if known."""
         line, name = line_to(position, actions) or [position], position.game.action_name
         plies = (
             NamedPly(at.to_move, name(a, at)) for at, a in zip(line[:-1], actions, strict=False)
         )
-        return cls(position, line[0], tuple(plies), move_time)
+        return cls(position, line[0], tuple(plies))
 
 
 @dataclass(frozen=True)
@@ -93,9 +91,9 @@ class Protocol(ABC):
         """Read the remaining answers to probes, and ask for the engine's abilities."""
 
     @abstractmethod
-    def begin(self, game: Game, depth: int | None) -> None:
-        """Say which game is played, and how deep to search if that is given; ValueError if the
-        protocol or the engine does not have it.
+    def begin(self, game: Game, depth: int | None, move_time: float | None) -> None:
+        """Say which game is played, and if given how deep to search and how many seconds there are
+        for a move; ValueError if the protocol or the engine does not have the game or depths.
         """
 
     @abstractmethod
@@ -115,21 +113,6 @@ class ServedLimits:
     depth: int | None = None  # or level
 
 
-class ServedPlayer(typing.Protocol):
-    """A player of ours, which a server answers for."""
-
-    def choose(
-        self, position: Position, actions: Sequence[int], limits: ServedLimits
-    ) -> tuple[int, float | None]:
-        """Return the move, and its value to the side to move in discs if the player knows it.
-
-        actions: those that led there from the start, () if not known.
-        """
-
-    def analyse(self, position: Position, limits: ServedLimits) -> Analysis:
-        """Return the values of the moves of a position, which may be over."""
-
-
 class Ended(Exception):  # noqa: N818  # no error
     """The other side has said that it is done."""
 
@@ -137,7 +120,7 @@ class Ended(Exception):  # noqa: N818  # no error
 class Server(ABC):
     """Answers lines in one format, for a player of ours."""
 
-    def __init__(self, game: Game, name: str, player: ServedPlayer) -> None:
+    def __init__(self, game: Game, name: str, player: ServedAgent) -> None:
         self.game = game
         self.name = f"boardenvs {name}"
         self.is_lost = False  # whether the other side has another position, after an error

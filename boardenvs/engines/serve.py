@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
+from math import inf
 from typing import IO, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from boardenvs.agents.analyse import analyse
 from boardenvs.agents.base import analysis_by
 from boardenvs.engines.gtp import GtpServer
 from boardenvs.engines.nboard import NBoardServer, check_othello
-from boardenvs.engines.protocol import Ended, ServedLimits, ServedPlayer, Server, is_othello
+from boardenvs.engines.protocol import Ended, ServedLimits, Server, is_othello
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
 from boardenvs.play import reply
@@ -41,6 +42,10 @@ class ServedAgent:
     def choose(
         self, position: Position, actions: Sequence[int], limits: ServedLimits
     ) -> tuple[int, float | None]:
+        """Return the move, and its value to the side to move in discs if the agent knows it.
+
+        actions: those that led there from the start, () if not known.
+        """
         agent = self._within(limits)
         if getattr(agent, "wants_history", False):
             return reply(agent, position.game, position, self._seed, actions), None
@@ -49,19 +54,22 @@ class ServedAgent:
         return found.moves[0].action, value
 
     def analyse(self, position: Position, limits: ServedLimits) -> Analysis:
+        """Return the values of the moves of a position, which may be over."""
         rng = np.random.default_rng([self._seed, position.ply])
         return analyse(position, self._within(limits), rng=rng)
 
     def _within(self, limits: ServedLimits) -> Any:
         agent: Any = self._agent
-        names = {field.name for field in fields(agent)} if is_dataclass(agent) else set()
-        changed = dict[str, float]()
-        if limits.seconds is not None and "time" in names:
-            changed["time"] = min(limits.seconds, agent.time or limits.seconds)
-        for name, most in (("depth", MAX_DEPTH), ("level", _MOST_LEVEL)):
-            if limits.depth is not None and name in names:
-                changed[name] = max(1, min(limits.depth, most))
-        return replace(agent, **changed) if changed else agent
+        if not is_dataclass(agent):
+            return agent
+        depth = None if limits.depth is None else max(1, limits.depth)
+        wanted = {
+            "time": limits.seconds and min(limits.seconds, getattr(agent, "time", 0) or inf),
+            "depth": depth and min(depth, MAX_DEPTH),
+            "level": depth and min(depth, _MOST_LEVEL),
+        }
+        names = {field.name for field in fields(agent)}
+        return replace(agent, **{k: v for k, v in wanted.items() if v is not None and k in names})
 
 
 def servers_of(game: Game, protocol: str | None) -> list[type[Server]]:
@@ -78,7 +86,7 @@ def serve(
     servers: Sequence[type[Server]],
     game: Game,
     name: str,
-    player: ServedPlayer,
+    player: ServedAgent,
     lines_in: IO[str],
     lines_out: IO[str],
 ) -> None:
