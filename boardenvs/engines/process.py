@@ -126,10 +126,9 @@ class EngineProcess:
 
     def _fail(self, error: Exception, kind: type[Exception]) -> NoReturn:
         """Raise an error with the engine's last lines, and end the engine."""
-        channel = self._running[0].channel if self._running else None
-        last = channel.last_lines() if channel else ""
+        said = [its.channel.last_lines() for its in self._running]
         self.close()
-        raise kind(f"the engine failed: {error}" + (f"; {last}" if last else "")) from error
+        raise kind("; ".join([f"the engine failed: {error}", *filter(None, said)])) from error
 
     def _ready(self, game: Game) -> Protocol:
         """Start the engine if it does not run, and tell it the game."""

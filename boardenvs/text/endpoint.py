@@ -10,12 +10,11 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import random
 import re
 import socket
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,7 +88,7 @@ class LlmSettings:
 
     def __post_init__(self) -> None:
         if self.structured is not None:
-            check_name("structured", self.structured, _STRUCTURES)
+            check_name("structured", self.structured, ("schema", "tool"))
         for name in ("tokens", "max_tokens", "threads", "timeouts"):
             value = getattr(self, name)
             if value is not None and not is_whole(value, 1):
@@ -163,28 +162,21 @@ class _Completion(BaseModel):
 _TOOL = "play"
 
 
-def _schema(moves: Sequence[str]) -> dict[str, Any]:
-    """Return the schema of an object with one of these moves."""
-    return {
+def _structured(kind: str, moves: Sequence[str]) -> dict[str, Any]:
+    """Return the fields of a request that make a model answer with one of these moves."""
+    schema = {
         "type": "object",
-        "properties": {"move": {"type": "string", "enum": list(moves)}},
+        "properties": {"move": {"type": "string", "enum": [*moves]}},
         "required": ["move"],
         "additionalProperties": False,
     }
-
-
-def _by_schema(moves: Sequence[str]) -> dict[str, Any]:
-    schema = {"name": "move", "strict": True, "schema": _schema(moves)}
-    return {"response_format": {"type": "json_schema", "json_schema": schema}}
-
-
-def _by_tool(moves: Sequence[str]) -> dict[str, Any]:
-    tool = {"name": _TOOL, "description": "Play a move.", "parameters": _schema(moves)}
+    if kind == "schema":
+        form = {"name": "move", "strict": True, "schema": schema}
+        return {"response_format": {"type": "json_schema", "json_schema": form}}
+    tool = {"name": _TOOL, "description": "Play a move.", "parameters": schema}
     choice = {"type": "function", "function": {"name": _TOOL}}
     return {"tools": [{"type": "function", "function": tool}], "tool_choice": choice}
 
-
-_STRUCTURES = {"schema": _by_schema, "tool": _by_tool}
 
 # ---- requests ------------------------------------------------------------------------------------
 
@@ -230,13 +222,14 @@ class Endpoint:
                 return ModelReply("", "timeout", (_tokens(prompt), guess))
             except _PassingError as error:
                 problem = error
-            longest = settings.wait * 2**number
-            wait = longest * random.uniform(0.5, 1) if problem.wait is None else problem.wait
+            wait = settings.wait * 2**number if problem.wait is None else problem.wait
             time.sleep(min(wait, _LONGEST_WAIT) if number < _TRIES - 1 else 0)
         raise StopPlayError(f"{settings.model} does not answer after {_TRIES} tries: {problem}")
 
     def _try(self, prompt: str, moves: Sequence[str]) -> ModelReply:
-        request = self._accepted(self.request(prompt, moves))
+        request = self.request(prompt, moves, self.left_out)
+        if "max_tokens" in request:
+            request[self._limit] = request.pop("max_tokens")
         status, headers, body = self._send(json.dumps(request).encode())
         if status in _PASSING:
             raise _PassingError(f"status {status}", _seconds(headers.get("Retry-After")))
@@ -258,29 +251,24 @@ class Endpoint:
             tokens = used.prompt_tokens, used.completion_tokens
         return ModelReply(content, ended, tokens)
 
-    def request(self, prompt: str, moves: Sequence[str] = ()) -> dict[str, Any]:
-        """Return what is sent for a prompt, if the endpoint accepts all options."""
+    def request(
+        self, prompt: str, moves: Sequence[str] = (), left_out: Collection[str] = ()
+    ) -> dict[str, Any]:
+        """Return what is sent for a prompt, without these options."""
         settings = self._settings
-        names = "max_tokens", "temperature", "top_p", "seed", "reasoning_effort"
-        given = {name: getattr(settings, name) for name in names}
-        messages = [{"role": "system", "content": settings.system}] if settings.system else []
-        structure = _STRUCTURES[settings.structured](moves) if settings.structured else {}
-        return {
+        messages = [{"role": "user", "content": prompt}]
+        if settings.system and "system" not in left_out:
+            messages.insert(0, {"role": "system", "content": settings.system})
+        names = "temperature", "top_p", "seed", "reasoning_effort"
+        given = {
             "model": settings.model,
-            "messages": [*messages, {"role": "user", "content": prompt}],
-            **{name: value for name, value in given.items() if value is not None},
-            **structure,
+            "messages": messages,
+            "max_tokens": settings.max_tokens,
+            **{name: getattr(settings, name) for name in names},
+            **(_structured(settings.structured, moves) if settings.structured else {}),
             **self._extra,
         }
-
-    def _accepted(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Return a request without what the endpoint has refused."""
-        found = {k: v for k, v in request.items() if k not in self.left_out}
-        if "max_tokens" in found:
-            found[self._limit] = found.pop("max_tokens")
-        if "system" in self.left_out:
-            found["messages"] = found["messages"][-1:]
-        return found
+        return {k: v for k, v in given.items() if v is not None and k not in left_out}
 
     def _leave_out(self, error: str, request: dict[str, Any]) -> bool:
         """Leave out the option that an error names first from now on; return whether there is one.

@@ -7,6 +7,7 @@ import numpy as np
 from boardenvs.exams.positions import exam_positions
 from boardenvs.game.contract import Game
 from boardenvs.game.state import take
+from boardenvs.games.notation import legal_names
 from boardenvs.text.env import TextEnv
 from boardenvs.text.rewards import scaled
 
@@ -62,8 +63,8 @@ class ExamEnv(TextEnv):
 
     def rewards(self) -> dict[str, float]:
         """Return the reward of each legal move, by its name in the prompt."""
-        name, asked = self.game.action_name, self.session.positions[0]
-        return {name(action, asked): value for action, value in self._rewards().items()}
+        rewards = self._rewards()
+        return {name: rewards[a] for name, a in legal_names(self.session.start).items()}
 
     def _rewards(self) -> dict[int, float]:
         values = self._asked.values[self.number]

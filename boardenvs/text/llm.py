@@ -13,9 +13,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from boardenvs.game.errors import StopPlayError
+from boardenvs.games.notation import legal_names
 from boardenvs.text.endpoint import Endpoint, LlmSettings
 from boardenvs.text.player import TextPlayer
-from boardenvs.text.prompt import legal_names
 from boardenvs.text.turn import ModelReply, TextTurn
 from boardenvs.utils.checks import quote
 from boardenvs.utils.files import append_lines, check_writable
@@ -139,7 +139,7 @@ class LlmPlayer(TextPlayer):
         return super().report() | ({"cost": round(cost, 6)} if cost else {})
 
     def _ask(self, turn: TextTurn, number: int) -> ModelReply:
-        moves, settings = legal_names(turn.position), self._settings
+        moves, settings = list(legal_names(turn.position)), self._settings
         # All that the endpoint is sent, without the key.
         sent = self._endpoint.base_url, self._endpoint.request(turn.prompt, moves), number
         question = hashlib.sha256(json.dumps(sent).encode()).hexdigest()[:32]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from boardenvs.game.position import Position
+from boardenvs.games.notation import legal_names
 
 Move = tuple[str, ...]  # the squares that name it, or its whole name
 PASS: Move = ("pass",)
@@ -99,8 +100,8 @@ class MoveReader:
     def of(cls, position: Position) -> MoveReader:
         """Return the reader of a position."""
         legal = {}
-        for action in position.legal_actions():
-            name = position.game.action_name(action, position).lower()
+        for named, action in legal_names(position).items():
+            name = named.lower()
             of_squares = re.fullmatch(rf"{_SQUARE}(?:[-x]{_SQUARE})*", name)
             legal[tuple(re.findall(_SQUARE, name)) if of_squares else (name,)] = action
         names = [move[0] for move in legal if not re.fullmatch(_SQUARE, move[0])]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Sequence
-from textwrap import indent
 
-from boardenvs.board.bitboard import drawn
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
+from boardenvs.games.notation import legal_names
+from boardenvs.render.plain import write_plain
 from boardenvs.text.reader import Reading
 
 _FORM = '{"move": "<your move>"}'
@@ -33,7 +33,7 @@ def write_prompt(
         f"You play {game.title}. You are {own}, and {other} is your opponent.",
         f"# Rules\n\n{_rules(game)}",
         f"# The game so far\n\n{_history(positions, actions)}",
-        f"# The position\n\n{_draw(position)}\n\nIt is your turn: {own} is to move.",
+        f"# The position\n\n{write_plain(position)}\n\nIt is your turn: {own} is to move.",
     ]
     if legal_moves:
         parts.append(f"Your legal moves are: {', '.join(legal_names(position))}.")
@@ -41,39 +41,6 @@ def write_prompt(
     if reading is not None:
         parts.append(f"# Your last reply\n\n{_complaint(reading)}")
     return "\n\n".join(parts) + "\n"
-
-
-def legal_names(position: Position) -> list[str]:
-    """Return the legal moves as prompts write them."""
-    return [position.game.action_name(a, position) for a in position.legal_actions()]
-
-
-def _line(cells: Sequence[str], wide: int) -> str:
-    return " ".join(cell.ljust(wide) for cell in cells).rstrip()
-
-
-def _draw(position: Position) -> str:
-    game, (height, width) = position.game, position.game.board
-    own = game.text_of(position)
-    if own is not None:
-        return indent(own, "    ")
-    first, second = game.sides
-    sets = [(side[0].upper(), position.pieces(i)) for i, side in enumerate(game.sides)]
-    signs = drawn([*sets, ("#", game.holes)], game.board.size)
-    firsts = reversed(range(0, height * width, width))  # of each row, from the top
-    labels = game.labels(position) or {}
-    cells = [f"{sign}{labels.get(square, '')}" for square, sign in enumerate(signs)]
-    wide = max(map(len, cells))
-    rows = [f"{game.square_name(a)[1:]:>2} {_line(cells[a:][:width], wide)}" for a in firsts]
-    lines = [f"   {_line('abcdefghijklmnop'[:width], wide)}", *rows]
-    legend = (
-        f"{first[0].upper()} is one of the {game.about.pieces} of {first}, "
-        f"{second[0].upper()} one of {second}, and . an empty square"
-        f"{', # a hole' if game.holes else ''}."
-    )
-    rest = zip(game.further_words, position.by_role()[2:], strict=True)  # such as kings
-    texts = [f"{name.replace('_', ' ')}: {game.word_text(name, w)}" for name, w in rest if w]
-    return "\n".join([*(f"    {line}" for line in lines), "", legend, *texts])
 
 
 def _rules(game: Game) -> str:

@@ -1,6 +1,6 @@
 """Child processes: how they are started, killed, and end together with this process.
 
-`ChildFunction` runs a Python function, `ChildProgram` any command.
+`ChildFunction` runs a Python function, `TimedCalls` calls several, `ChildProgram` runs any command.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -77,6 +78,59 @@ class ChildFunction:
         """Say how it ended, after waiting for the end for some seconds: "with exit code 1"."""
         self._process.join(seconds)
         return describe_end(self._process.exitcode)
+
+
+class TimedCalls:
+    """Calls functions in another process, which is killed if they take too long."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._child: ChildFunction | None = None
+        self.begin()
+
+    def begin(self) -> None:
+        """Count the seconds from now on."""
+        self._until = time.monotonic() + self._seconds
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what the function returns; ValueError if it fails, or is not done in time."""
+        if self._child is None or not self._child.is_alive:
+            self._child = ChildFunction(_answer_calls)
+        pipe, is_done = self._child.pipe, False
+        try:
+            pipe.send((function, arguments))
+            if not pipe.poll(max(0.0, self._until - time.monotonic())):
+                raise ValueError(f"a call may take {self._seconds:g} seconds, and this took longer")
+            found, wrong = pipe.recv()
+            is_done = True
+        except (EOFError, OSError):
+            raise ValueError(f"the process ended {self._child.how_it_ended()}") from None
+        finally:
+            if not is_done:
+                self._child.close()
+                self._child = None
+        if wrong is not None:
+            raise ValueError(wrong)
+        return found
+
+
+def _answer_calls(pipe: Connection) -> None:
+    """Answer until the other end closes or this process is killed."""
+    os.dup2(2, 1)  # standard output may belong to a protocol
+    with contextlib.suppress(EOFError, BrokenPipeError):
+        while True:
+            function, arguments = pipe.recv()
+            found = wrong = None
+            try:
+                found = function(*arguments)
+            except BaseException as error:  # it may be anybody's code
+                wrong = reason_of(error)
+            pipe.send((found, wrong))
+
+
+def reason_of(error: BaseException) -> str:
+    """Return an error's message, or its type if it has none."""
+    return str(error) or type(error).__name__
 
 
 class ChildProgram:

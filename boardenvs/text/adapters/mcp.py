@@ -8,13 +8,10 @@ process of their own, which is killed if a call takes too long.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from functools import lru_cache, wraps
 from math import inf
-from multiprocessing.connection import Connection
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +25,10 @@ from boardenvs.envs.groups import choose
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
+from boardenvs.games.notation import legal_names
 from boardenvs.text.env import TextEnv
-from boardenvs.text.prompt import legal_names
 from boardenvs.utils.checks import check_name, cut
-from boardenvs.utils.child import ChildFunction
+from boardenvs.utils.child import TimedCalls, reason_of
 from boardenvs.utils.imports import extra
 
 if TYPE_CHECKING:
@@ -61,18 +58,12 @@ class GameTools:
         move_seconds: float = inf,
     ) -> None:
         self._move_seconds, self._late_at = move_seconds, inf
-        self.tools: list[Callable[..., Any]] = [
-            self.new_game,
-            self.board,
-            self.legal_moves,
-            self.play,
-        ]
-        if analysis:
-            self.tools.append(self.analyse)
+        self.tools = [self.new_game, self.board, self.legal_moves, self.play]
+        self.tools += [self.analyse] if analysis else []
         self._defaults = game, opponent
-        self._thinking = _Thinking(seconds)
+        self._thinking = TimedCalls(seconds)
         self._env: TextEnv | None = None
-        TextEnv(game, opponent=opponent)  # raises for wrong defaults
+        agent_for(games.make(game), opponent)  # raises for wrong defaults
 
     def new_game(
         self,
@@ -95,6 +86,7 @@ class GameTools:
         if game != self._defaults[0] and games.imports_code(game):
             raise ValueError(f"game {cut(game)!r} is code, which may not be named here")
         check_name("opponent", opponent, dict.fromkeys([self._defaults[1], *OPPONENTS]))
+        agent_for(games.make(game), opponent)  # raises if it cannot play the game
         self._thinking.begin()
         player = _Opponent(opponent, self._thinking)
         env = TextEnv(game, opponent=player, seat=seat, legal_moves=True, retries=100)
@@ -112,7 +104,7 @@ class GameTools:
 
     def legal_moves(self) -> list[str]:
         """The moves that can be played now."""
-        return legal_names(self._playing().position)
+        return list(legal_names(self._playing().position))
 
     def play(self, move: str) -> str:
         """Play a move, such as e3 or b1-b3, and get the board after the opponent's answer."""
@@ -134,7 +126,7 @@ class GameTools:
     def analyse(self, moves: int = 5) -> dict[str, Any]:
         """The values of the best moves of the position to the side to move, and what is proven."""
         self._thinking.begin()
-        found: dict[str, Any] = self._thinking.ask(_analysis, self._playing().position)
+        found: dict[str, Any] = self._thinking.call(_analysis, self._playing().position)
         return found | {"moves": found["moves"][: max(moves, 0)]}
 
     def _playing(self) -> TextEnv:
@@ -164,88 +156,28 @@ def _reporting_errors(tool: Callable[..., Any], one_at_a_time: Lock) -> Callable
             with one_at_a_time:
                 return tool(*args, **values)
         except Exception as error:
-            raise ToolError(_reason(error)) from error
+            raise ToolError(reason_of(error)) from error
 
     return call
 
 
-def _reason(error: BaseException) -> str:
-    return str(error) or type(error).__name__
-
-
-# ---- the process that thinks ---------------------------------------------------------------------
-
-
-class _Thinking:
-    """Calls functions in another process, which is killed at the end of the time."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._child: ChildFunction | None = None
-        self.begin()
-
-    def begin(self) -> None:
-        """Count the seconds from now on."""
-        self._until = time.monotonic() + self._seconds
-
-    def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return what the function returns; ValueError if it fails, or is not done in time."""
-        if self._child is None or not self._child.is_alive:
-            self._child = ChildFunction(_think)
-        pipe, is_done = self._child.pipe, False
-        try:
-            pipe.send((function, arguments))
-            if not pipe.poll(max(0.0, self._until - time.monotonic())):
-                raise ValueError(f"a call may take {self._seconds:g} seconds, and this took longer")
-            found, wrong = pipe.recv()
-            is_done = True
-        except (EOFError, OSError):
-            raise ValueError(f"the process ended {self._child.how_it_ended()}") from None
-        finally:
-            if not is_done:
-                self._child.close()
-                self._child = None
-        if wrong is not None:
-            raise ValueError(wrong)
-        return found
+# ---- in the process that thinks ------------------------------------------------------------------
 
 
 class _Opponent:
     """A player, by its text, that chooses its moves in the process that thinks."""
 
-    def __init__(self, text: str, thinking: _Thinking) -> None:
+    def __init__(self, text: str, thinking: TimedCalls) -> None:
         self._text, self._thinking = text, thinking
-
-    def check_game(self, game: Game) -> None:
-        """ValueError if the player cannot play the game."""
-        self._thinking.ask(_check, self._text, game)
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
         """See `Agent.act`."""
         seed = int(rng.integers(1 << 62))
-        actions: IntArray = self._thinking.ask(_chosen, self._text, game, state, seed)
+        actions: IntArray = self._thinking.call(_chosen, self._text, game, state, seed)
         return actions
 
 
-def _think(pipe: Connection) -> None:
-    """Answer calls until the server ends or kills this process."""
-    os.dup2(2, 1)  # standard output belongs to the protocol
-    with suppress(EOFError, BrokenPipeError):
-        while True:
-            function, arguments = pipe.recv()
-            found = wrong = None
-            try:
-                found = function(*arguments)
-            except BaseException as error:  # players may be anybody's code
-                wrong = _reason(error)
-            pipe.send((found, wrong))
-
-
 _made = lru_cache(maxsize=2)(make_agent)
-
-
-def _check(text: str, game: Game) -> None:
-    agent_for(game, _made(text))
 
 
 def _chosen(text: str, game: Game, state: State, seed: int) -> IntArray:
