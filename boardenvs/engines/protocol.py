@@ -71,7 +71,7 @@ class Protocol(ABC):
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
         # The start and the moves of the game on the engine's board; () if not known.
-        self._played: tuple[Position | str, ...] = ()
+        self._played: tuple[object, ...] = ()
 
     def _new_plies(self, query: MoveQuery) -> Sequence[NamedPly] | None:
         """Return the plies that the engine does not know yet, so that it can keep its memory of the

@@ -13,6 +13,7 @@ import numpy as np
 from boardenvs.agents import Agent
 from boardenvs.agents.analyse import analyse
 from boardenvs.agents.base import analysis_by
+from boardenvs.engines.channel import MAX_LINE
 from boardenvs.engines.gtp import GtpServer
 from boardenvs.engines.nboard import NBoardServer, check_othello
 from boardenvs.engines.protocol import Ended, ServedLimits, Server, is_othello
@@ -23,7 +24,6 @@ from boardenvs.search.analysis import Analysis
 from boardenvs.search.limits import MAX_DEPTH
 from boardenvs.utils.checks import check_name
 
-_MAX_LINE = 1 << 16  # characters
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _MOST_LEVEL = 10
 _SERVERS: dict[str, type[Server]] = {"gtp": GtpServer, "nboard": NBoardServer}
@@ -60,16 +60,15 @@ class ServedAgent:
 
     def _within(self, limits: ServedLimits) -> Any:
         agent: Any = self._agent
-        if not is_dataclass(agent):
-            return agent
         depth = None if limits.depth is None else max(1, limits.depth)
         wanted = {
             "time": limits.seconds and min(limits.seconds, getattr(agent, "time", 0) or inf),
             "depth": depth and min(depth, MAX_DEPTH),
             "level": depth and min(depth, _MOST_LEVEL),
         }
-        names = {field.name for field in fields(agent)}
-        return replace(agent, **{k: v for k, v in wanted.items() if v is not None and k in names})
+        names = [field.name for field in fields(agent)] if is_dataclass(agent) else []
+        changed = {k: v for k, v in wanted.items() if v is not None and k in names}
+        return replace(agent, **changed) if changed else agent
 
 
 def servers_of(game: Game, protocol: str | None) -> list[type[Server]]:
@@ -95,9 +94,9 @@ def serve(
     name: the player's. Errors in lines are answered; lines before the first known one are ignored.
     """
     server: Server | None = None
-    while line := lines_in.readline(_MAX_LINE):
-        is_whole = line.endswith("\n") or len(line) < _MAX_LINE
-        while not (is_whole or (rest := lines_in.readline(_MAX_LINE)).endswith("\n") or not rest):
+    while line := lines_in.readline(MAX_LINE):
+        is_whole = line.endswith("\n") or len(line) < MAX_LINE
+        while not (is_whole or (rest := lines_in.readline(MAX_LINE)).endswith("\n") or not rest):
             pass
         line = _CONTROL.sub("", line.replace("\t", " "))
         if server is None:
@@ -107,7 +106,7 @@ def serve(
             server = known[0](game, name, player)
         try:
             if not is_whole:
-                raise ValueError(f"a line of more than {_MAX_LINE} characters")
+                raise ValueError(f"a line of more than {MAX_LINE} characters")
             for answer in server.answer(line):
                 print(answer, file=lines_out, flush=True)
         except Ended:
