@@ -14,7 +14,7 @@ import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position, stack
-from boardenvs.game.state import BoolArray, IntArray, State, WordArray
+from boardenvs.game.state import BoolArray, IntArray, State, WordArray, check_numbers
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops
@@ -121,35 +121,34 @@ class AlphaBeta:
         The same seeds, (B,) uint64, give the same results, independent of other rows and of earlier
         calls. `stop()` is called every few milliseconds: once it returns True, the search ends.
         """
+        check_numbers(state)
         if get_backend() != self._backend:
             raise RuntimeError(f"this search is for {self._backend!r}, not for {get_backend()!r}")
-        is_end = self.is_end(state, limits)
-        if is_end.any() and self._solve_position is solve_position:
-            self._solve_position = compile_for(self.game, solve_position)
-            self._compile(Limits(1, nodes=1, endgame=64))
+        fewest, squares = 1 if forced else 2, np.zeros(len(seeds), np.int64)
+        ends = self.is_end(state, limits)
+        if ends.any():
+            if self._solve_position is solve_position:
+                self._solve_position = compile_for(self.game, solve_position)
+                self._compile(Limits(1, nodes=1, endgame=64))
+            ends &= self.game.legal(state).sum(axis=1) >= fewest
+            squares[ends] = self.game.empty_squares(state)[ends]
         in_points = self._has_exact_end and self._memory.judged_by_tables
         probcut = round(100 * limits.probcut) if in_points else 0
         self._memory = self._memory._replace(probcut=probcut, reductions=int(limits.reductions))
-        legal = self.game.legal(state)
         found = _no_results(len(seeds))
-        found.action[:] = legal.argmax(axis=1)
-        found.action[state.terminated] = self.game.noop
         call = _Call(
             _roots(state, seeds),
-            Budget(limits.depth, limits.nodes or MAX_NODES, _NODES_A_CALL),
+            Budget(limits.depth, limits.nodes or MAX_NODES, _NODES_A_CALL, fewest),
             SearchResults(*map(array_for_loops, found)),
             limits.time,
             stop,
         )
-        wanted = legal.sum(axis=1) > (0 if forced else 1)
-        alone = wanted & (is_end if limits.time is None and stop is None else True)
-        squares = self.game.empty_squares(state) if is_end.any() else None
+        alone = ends if limits.time is None and stop is None else np.ones_like(ends)
         for row in np.flatnonzero(alone).tolist():
-            ahead = 0 if squares is None or not is_end[row] else int(squares[row])
-            self._search_one(call, row, ahead)
+            self._search_one(call, row, int(squares[row]))
         # The others together, so that threads which share Python seldom wait for it, but only a
         # limited number at a time, so that Ctrl-C is heard.
-        rows: IntArray = np.flatnonzero(wanted & ~alone)
+        rows: IntArray = np.flatnonzero(~alone)
         while len(rows):
             self._solved = False
             rows = rows[self._search_rows(call, rows) :]
@@ -172,7 +171,7 @@ class AlphaBeta:
             results = SearchResults(*map(array_for_loops, _no_results(1)))
             results.value[0] = value
             roots = _roots(stack([position]), np.zeros(1, np.uint64), len(actions))
-            call = _Call(roots, Budget(ahead, MAX_NODES, 1), results, math.inf)
+            call = _Call(roots, Budget(ahead, MAX_NODES, 1, 1), results, math.inf)
             if self._solved:
                 self._solve(call, 0)
             else:
@@ -249,7 +248,7 @@ def _roots(state: State, seeds: WordArray, distance: int = 0) -> Roots:
 
 
 def _no_results(rows: int) -> SearchResults:
-    return SearchResults(*(np.zeros(rows, np.int64) for _ in SearchResults._fields))
+    return SearchResults(*np.zeros((len(SearchResults._fields), rows), np.int64))
 
 
 def alphabeta_for(game: Game, evaluation: Evaluation | None = None) -> AlphaBeta:

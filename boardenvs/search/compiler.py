@@ -126,7 +126,8 @@ def position_words(state: State) -> WordArray:
     positions[:, TO_MOVE], positions[:, PLY] = state.to_move, state.ply
     positions[:, TERMINATED] = state.terminated
     positions[:, LEGAL:words] = state.legal_bits
-    positions[:, words:] = np.transpose(state.words)
+    for place, word in enumerate(state.words, start=words):
+        positions[:, place] = word
     return positions
 
 

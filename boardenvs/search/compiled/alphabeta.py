@@ -23,6 +23,7 @@ from boardenvs.kernel.loops import (
     inline,
     legal_words,
     margin_counts,
+    noop,
     number,
     pieces,
     popcount,
@@ -59,6 +60,7 @@ from boardenvs.search.compiled.position import (
     PackedPosition,
     is_final,
     load_position,
+    mobility,
     play,
     sign_of,
 )
@@ -90,6 +92,8 @@ def search_positions(
 ) -> int:
     """Search the positions of these rows, one after the other; return how many were searched.
 
+    Of a position with fewer legal actions than `budget.fewest` write only its first, or noop.
+
     If `roots.distance` is not 0, write only an action: one that reaches `results.value`. (One
     function for both, since compiling the search twice would take seconds.)
     """
@@ -99,6 +103,9 @@ def search_positions(
             return i
         row = rows[i]
         root = load_position(roots.positions, row * roots.position_size)
+        if mobility(root) < budget.fewest:
+            results.action[row] = first_action(root)
+            continue
         begin_search(results.nodes[row], budget.nodes, memory)
         if roots.distance > 0:
             value = results.value[row]
@@ -110,6 +117,14 @@ def search_positions(
         results.nodes[row] = counters[NODES]
         spent += counters[NODES]
     return len(rows)
+
+
+def first_action(position: PackedPosition) -> int:
+    """The lowest legal action; noop if the game is over."""
+    for k in range(legal_words()):
+        if position.legal_bits[k] != ZERO:
+            return 64 * k + number(trailing_zeros(position.legal_bits[k]))
+    return noop()
 
 
 def iterative_deepening(

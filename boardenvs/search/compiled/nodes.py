@@ -58,6 +58,7 @@ class Budget(NamedTuple):
     depth: int  # plies; to the end, the empty squares
     nodes: int  # for each position, approximately
     nodes_a_call: int  # after this number no other position is begun
+    fewest: int  # legal actions: positions with fewer of them are not searched
 
 
 class MoveStack(NamedTuple):
