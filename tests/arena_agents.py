@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from boardenvs.game.contract import Game
+from boardenvs.game.errors import StopPlayError
 from boardenvs.game.state import IntArray, State
 
 
@@ -77,3 +78,8 @@ class Dead:
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
         raise RuntimeError("the engine is gone")
+
+
+def down(game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    """As a language model whose endpoint does not answer."""
+    raise StopPlayError("no answer")

@@ -165,7 +165,7 @@ def test_records_texts_and_pictures(tmp_path: Path) -> None:
     assert "2 S4 S4 S4 S4 S4 S4 ." in write_prompt([GAME.start()])
     assert "Sow the seeds" in page_of(GAME)
     assert describe_game(GAME)["text"] == "sowing:Sowing"
-    assert describe_position(GAME, GAME.start())["legal"][2][:2] == ["c1", (2,)]
+    assert describe_position(GAME.start())["legal"][2][:2] == ["c1", (2,)]
     shown = render.ShownGame(GAME, [GAME.start(), GAME.start().step(0)], [0], "a game")
     assert "a1" in render.to_page([shown], title="games")
 

@@ -26,6 +26,7 @@ from boardenvs.records import (
     save,
 )
 from boardenvs.records.moves import parse_moves, write_moves
+from boardenvs.records.openings import opening_of
 from boardenvs.records.record import names
 
 WTHOR = SHARED / "records" / "wthor"
@@ -291,3 +292,10 @@ def test_a_forfeit_is_recorded():
         assert record.goal == (LOST if record.players[0] == "cheat" else WON)
         assert record.info["forfeit"] == "cheat"
         assert check([record])[0].ending == "cut off"
+
+
+@pytest.mark.parametrize("moves", ["f5d6c3d3c4", "c4e3f6e6f5", "e6f4c3c4d3", "d3c5f6f5e6"])
+def test_openings_have_names_however_the_board_is_turned(moves):
+    reached = replay(parse_moves(OTHELLO, [moves])[0])
+    assert [*map(opening_of, reached)] == [None, None, "Perpendicular", None, None, "Tiger"]
+    assert opening_of(make("othello_holes").start()) is None

@@ -1,13 +1,13 @@
 """The page in a browser: games, analysis, records, lost connections."""
 
 import re
-import shutil
 
 import pytest
+from test_policy import random_policy
 from variants import make, random_record
 from web_browser import Tab, needs_browser
 
-from boardenvs.agents.trained import FOLDER as TRAINED
+from boardenvs.agents.policy_file import save_policy
 from boardenvs.play import review
 from boardenvs.records import load, save
 from boardenvs.records.record import names
@@ -175,15 +175,39 @@ def test_a_file_is_saved_and_a_link_restores_game_and_ply(tab, browser, server, 
     other.close()
 
 
+def test_records_show_how_games_went_on_and_the_names_of_openings(tab, tmp_path):
+    lines = ["f5d6c3d3c4", "c4e3f6e6f5", "f5d6c4", "f5f6"]  # the second is the first, turned round
+    (tmp_path / "games.txt").write_text("\n".join(lines))
+    tab.open_records(tmp_path / "games.txt", 2)
+    rows = tab.page.get_by_role("region", name="What was played from here").locator("tbody tr")
+    for move, counts in (("c4", ["4"]), ("e3", ["3", "1"]), ("f6", ["2", "1"])):
+        tab.until(lambda counts=counts: rows.locator("td:nth-child(2)").all_inner_texts() == counts)
+        rows.get_by_role("button", name=move, exact=True).click()
+    tab.until(lambda: tab.plies == 5)
+    tab.field("Last position").click()
+    tab.until(lambda: "Tiger opening" in tab.find(".counts").inner_text())
+
+
 def test_a_run_has_its_report_and_its_policy_plays(tab, folder):
     run = folder / "first_try"
     run.mkdir()
-    (run / "config.yaml").write_text("game: othello\n")
+    (run / "config.yaml").write_text("game: tictactoe\nsteps: 400\n")
     (run / "report.html").write_text("<h1>How it went</h1>")
-    shutil.copy(TRAINED / "othello.npz", run / "policy.npz")
+    names = "steps,minutes,evaluation/random,low/random,high/random,train/value_loss"
+    (run / "evaluations.csv").write_text(f"{names}\n100,1,.5,.4,.6,.3\n200,2,.75,.7,.8,.2\n")
+    network = random_policy(make("tictactoe"))
+    for file in ("policy.npz", "before.npz"):
+        save_policy(network, run / file)
     tab.view("Training and arena")
     with tab.context.expect_page() as report:
         tab.button("Report, with games to step through").click()
     report.value.get_by_role("heading", name="How it went").wait_for()
+    shown = tab.find("ul.runs").inner_text()
+    for text in ("200 of 400 steps", "about 2 min left", "value loss 0.200", "random, now 75 %"):
+        assert text in shown
+    tab.field("All trainings in one chart").select_option("train/value_loss")
+    tab.text("first_try, now 0.2").wait_for()
+    tab.button("Watch the latest policy against the one before").click()
+    tab.until_note("of 2 games")
     tab.button("Play against the latest policy").click()
     tab.until_note("your turn")

@@ -49,22 +49,21 @@ def test_explanations_get_better_and_can_be_stopped(page):
 # ---- files ---------------------------------------------------------------------------------------
 
 
-def opened(server, page, name, content):
+def opened(server, name, content):
     """The answer to a file that the page sends."""
-    path = f"/once/{page.ask('ticket')['ticket']}?name={name}"
-    return server.client.post(path, content=content).json()
+    return server.client.post(server.proven("records", name), content=content).json()
 
 
-def test_records_are_opened(server, page, tmp_path):
+def test_records_are_opened(server, tmp_path):
     kept, path = [random_record(OTHELLO, seed) for seed in range(3)], tmp_path / "games.jsonl.gz"
     records.save(path, kept)
-    found = opened(server, page, path.name, path.read_bytes())["games"]
+    found = opened(server, path.name, path.read_bytes())["games"]
     assert [game["moves"].split() for game in found] == [names(record) for record in kept]
 
 
-def test_a_file_that_cannot_be_shown_is_reported(server, page):
+def test_a_file_that_cannot_be_shown_is_reported(server):
     large = gzip.compress(b"\0" * (64 << 20), mtime=0)
-    error = opened(server, page, "games.jsonl.gz", large)["error"]
+    error = opened(server, "games.jsonl.gz", large)["error"]
     assert "line 1, has more than" in error
     assert "/tmp" not in error
 
@@ -80,18 +79,20 @@ def make_run(folder, name, **files):
 
 
 def test_runs_are_listed_with_reports_and_policies(server, page, folder):
-    run = make_run(folder, "training", config_yaml="game: othello\n")
+    run = make_run(folder, "training", config_yaml="game: othello\nsteps: 50\n")
     make_run(folder, "arena", journal_jsonl="{}\n", report_html="<script>1</script>")
     shutil.copy(TRAINED / "othello.npz", run / "policy.npz")
-    (run / "evaluations.csv").write_text("steps,evaluation/random\n0,.5\n9,1\n")
+    (run / "evaluations.csv").write_text("steps,evaluation/random\n0,.5\n9,nan\n")
     runs = {run["name"]: run for run in page.ask("runs")["runs"]}
     training, arena = runs["training"], runs["arena"]
-    assert training["curve"] == {"random": [[0, 0.5], [9, 1]]}
-    assert [training[key] for key in ("kind", "game", "report")] == ["training", "othello", False]
+    assert training["table"] == {"steps": [0, 9], "evaluation/random": [0.5, None]}
+    assert [training[key] for key in ("kind", "game", "steps", "before", "report")] == [
+        "training", "othello", 50, None, False,
+    ]  # fmt: skip
     assert [arena[key] for key in ("kind", "report")] == ["tournament", True]
     answer = page.ask("move", line=line("othello"), agent=training["policy"], seed=0)
     assert answer["position"]["ply"] == 1
-    report = server.client.get(f"/once/{page.ask('ticket', report='arena')['ticket']}")
+    report = server.client.get(server.proven("report", "arena"))
     assert report.text == "<script>1</script>"
     # It gets no further than its own page.
     assert report.headers["content-security-policy"].startswith("sandbox allow-scripts;")
@@ -100,18 +101,18 @@ def test_runs_are_listed_with_reports_and_policies(server, page, folder):
 BROKEN = ["!!int ''", "1:1:1", "!!bool x", "!!timestamp x", "[" * 9999, "game: {}", "game: [1]"]
 
 
-def test_broken_folders_hide_no_other(page, folder):
+def test_broken_folders_hide_no_other(server, page, folder):
     scores = "steps,evaluation/random\n0,x\n"
     for number, text in enumerate(BROKEN):
         make_run(folder, f"broken_{number}", config_yaml=text, evaluations_csv=scores)
     make_run(folder, "whole", config_yaml="game: othello\n", report_html="fine")
     runs = {run["name"]: run for run in page.ask("runs")["runs"]}
-    assert [runs["broken_0"][key] for key in ("game", "curve")] == [None, {}]
+    assert [runs["broken_0"][key] for key in ("game", "table")] == [None, {}]
     assert runs["whole"]["game"] == "othello"
-    assert "ticket" in page.ask("ticket", report="whole")
+    assert server.client.get(server.proven("report", "whole")).text == "fine"
 
 
-def test_no_link_in_a_run_is_followed(page, folder, tmp_path):
+def test_no_link_in_a_run_is_followed(server, page, folder, tmp_path):
     inside = make_run(folder, "inside", config_yaml="game: othello\n")
     private = make_run(tmp_path, "private", config_yaml="game: secret\n")
     for file in ("report.html", "policy.npz", "evaluations.csv"):
@@ -120,6 +121,8 @@ def test_no_link_in_a_run_is_followed(page, folder, tmp_path):
     (folder / "linked").symlink_to(private)
     runs = {run["name"]: run for run in page.ask("runs")["runs"]}
     assert "linked" not in runs
-    assert [runs["inside"][key] for key in ("report", "policy", "curve")] == [False, None, {}]
-    for name in ("linked", "inside", "..", "../private"):
-        assert "no report" in page.ask("ticket", report=name)["error"]
+    assert [runs["inside"][key] for key in ("report", "policy", "table")] == [False, None, {}]
+    for name in ("linked", "inside"):
+        assert "no report" in server.client.get(server.proven("report", name)).json()["error"]
+    for name in ("..", "%2e%2e", "..%2fprivate"):
+        assert server.client.get(server.proven("report", name)).status_code in (400, 404)

@@ -37,7 +37,9 @@ def test_without_the_token_nobody_gets_in(server):
     for token in ("", "x" * 32):
         with pytest.raises(ConnectionClosed), server.page(token=token):
             pass
-    assert server.client.get("/once/x").status_code == 400
+    for proof in ("0" * 64, "\u00e9"):
+        assert server.client.post(f"/records/{proof}/x").status_code == 400
+        assert server.client.get(f"/report/{proof}/x").status_code == 400
     with server.page() as page:
         assert page.server_is_right
     # Nor does the page load or send anything elsewhere.
@@ -46,11 +48,11 @@ def test_without_the_token_nobody_gets_in(server):
     assert not re.search("http|unsafe", policy)
 
 
-def test_a_ticket_is_for_one_use(server, page):
-    ticket = page.ask("ticket")["ticket"]
-    first, second = (server.client.post(f"/once/{ticket}", content="f5") for _ in range(2))
-    assert first.status_code == 200
-    assert "for one use" in second.json()["error"]
+def test_an_address_for_a_file_is_for_no_other_name(server):
+    address = server.proven("records", "moves.txt")
+    assert server.client.post(address, content="f5").status_code == 200
+    other = server.client.post(address.replace("moves", "other"), content="f5")
+    assert "no proof" in other.json()["error"]
 
 
 def test_the_address_is_not_on_the_command_line_of_the_browser():
@@ -64,7 +66,7 @@ def test_the_address_is_not_on_the_command_line_of_the_browser():
 def test_pages_of_other_sites_are_refused(server, origin):
     with pytest.raises(InvalidStatus, match="403"), server.page(origin=origin):
         pass
-    answer = httpx.post(f"{server.origin}/once/x", headers={"Origin": origin})
+    answer = httpx.post(f"{server.origin}/records/x/x", headers={"Origin": origin})
     assert answer.status_code == 403
 
 
@@ -197,7 +199,9 @@ def test_what_the_command_line_names_may_be_named_and_ctrl_c_ends_at_once(tmp_pa
     (tmp_path / f"{MARK}.py").write_text("from three_in_a_row import ThreeInARow\n")
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{Path(__file__).parent}")
     agent, game = "python:arena_agents:lowest", f"{MARK}:ThreeInARow"
-    with served("--agent", agent, "--game", game) as server, server.page() as page:
+    down = "python:arena_agents:down"
+    with served("--agent", agent, "--agent", down, "--game", game) as server, server.page() as page:
+        assert page.ask("move", line=line("othello"), agent=down, seed=0)["error"] == "no answer"
         assert page.ask("game", game=game)["game"]["sides"]
         assert page.ask("move", line=line("othello"), agent=agent, seed=0)["position"]["ply"] == 1
         assert "may not name" in page.ask("agent", game="othello", agent=agent + "x")["error"]
@@ -222,8 +226,7 @@ def test_slow_agents_keep_nobody_waiting_and_stop_with_their_pages(server):
 
 def test_sizes_are_bounded(server):
     with server.page() as page:
-        ticket = page.ask("ticket")["ticket"]
-        large = server.client.post(f"/once/{ticket}", content=b"x" * (33 << 20))
+        large = server.client.post(server.proven("records", "x"), content=b"x" * (33 << 20))
         assert "more than 32,768 KiB" in large.json()["error"]
         assert "error" in page.ask("line", line=line("othello", *["e6"] * 2001))
         numbers = [page.send("move", **THINK) for _ in range(6)]
@@ -234,7 +237,7 @@ def test_sizes_are_bounded(server):
             page.socket.recv(timeout=PATIENCE)
 
 
-GOOD = [*questions(), {"do": "runs"}, {"do": "stop", "job": 7}, {"do": "ticket", "report": "x"}]
+GOOD = [*questions(), {"do": "runs"}, {"do": "stop", "job": 7}]
 TEXTS = ["", "{", "null", "[]", "NaN", "[" * 5_000, '{"id":' * 3_000, '{"id": 1e999, "do": "runs"}',
          "\x00", "\ufffd" * 99, '{"id": 1, "do": "game", "game": "\\ud800"}']  # fmt: skip
 

@@ -37,6 +37,10 @@ class Served:
             base_url=self.origin, headers={"Origin": self.origin}, timeout=PATIENCE
         )
 
+    def proven(self, kind, name):
+        """The address of a report, or for a file of records."""
+        return f"/{kind}/{proof_of(self.token, f'{kind} {name}')}/{name}"
+
     def stop(self):
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(timeout=PATIENCE)

@@ -8,6 +8,7 @@ from boardenvs.agents import Agent
 from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.arena.match import play_match
 from boardenvs.arena.match_result import MatchResult
+from boardenvs.exams import take_exam
 from boardenvs.game.contract import Game
 from training.exact import examine
 from training.run_settings import RunSettings, SuiteSettings
@@ -37,6 +38,8 @@ class SuiteResult(BaseModel):
     minutes: float
     scores: dict[str, Score]
     exact: dict[str, float] = {}  # by metric, see `training.exact`
+    kept: float | None = None  # the share of the exam's positions whose value the policy keeps
+    losses: dict[str, float] = {}  # of the update before
 
     @property
     def rank(self) -> tuple[float, float]:
@@ -52,7 +55,10 @@ class SuiteResult(BaseModel):
     def metrics(self) -> dict[str, float]:
         metrics = {"evaluation/worst": self.rank[0]}
         metrics |= {f"evaluation/{name}": score.score for name, score in self.scores.items()}
-        return metrics | {f"exact/{name.replace(' ', '_')}": x for name, x in self.exact.items()}
+        for end in ("low", "high"):
+            metrics |= {f"{end}/{name}": getattr(score, end) for name, score in self.scores.items()}
+        metrics |= {f"exact/{name.replace(' ', '_')}": x for name, x in self.exact.items()}
+        return metrics | ({} if self.kept is None else {"exam/kept": self.kept}) | self.losses
 
     def __str__(self) -> str:
         parts = [f"{name} {score}" for name, score in self.scores.items()]
@@ -60,16 +66,31 @@ class SuiteResult(BaseModel):
 
 
 def evaluate(
-    config: RunSettings, policy: Policy, seed: int, steps: int, minutes: float
+    config: RunSettings,
+    policy: Policy,
+    seed: int,
+    steps: int,
+    minutes: float,
+    losses: dict[str, float],
 ) -> SuiteResult:
     """Evaluate a policy in a run's suite, after this many steps and minutes."""
     game, agent = config.make_game(), PolicyAgent(policy)
     return SuiteResult(
         steps=steps,
         minutes=minutes,
+        losses=losses,
         scores=play_suite(game, agent, config.evaluation, seed),
         exact=examine(game, agent, seed),
+        kept=_mark(game, agent),
     )
+
+
+def _mark(game: Game, agent: Agent) -> float | None:
+    """Return the share of the exam's positions whose value the agent keeps; None without one."""
+    try:
+        return take_exam(game, agent).total.kept
+    except ValueError:
+        return None
 
 
 def play_suite(game: Game, agent: Agent, suite: SuiteSettings, seed: int) -> dict[str, Score]:

@@ -126,7 +126,8 @@ class Run(ABC):
         )
         is_last = self.is_finished()
         if is_last or not self.results or is_due(before, self.steps, config.evaluation.every):
-            metrics = metrics | self._evaluate()
+            losses = {name: x for name, x in metrics.items() if "loss" in name}
+            metrics = metrics | self._evaluate(losses)
         for name, value in metrics.items():
             self.logger.record(name, value)
         self.logger.dump(self.steps)
@@ -135,25 +136,28 @@ class Run(ABC):
         if not is_last and is_due(self._saved, self.steps, config.checkpoint_every):
             self.save()
 
-    def _evaluate(self) -> dict[str, float]:
+    def _evaluate(self, losses: dict[str, float]) -> dict[str, float]:
         from boardenvs.agents.policy_file import save_policy
         from training.evaluation import evaluate
 
         config, policy = self.config, self._policy()
-        result = evaluate(config, policy, SUITE_SEED + config.seed, self.steps, self.minutes)
+        seed = SUITE_SEED + config.seed
+        result = evaluate(config, policy, seed, self.steps, self.minutes, losses)
         self.results.append(result)
         best = "   best so far" if self.best is result else ""
         line = f"{result.steps:>11,} steps {result.minutes:6.2f} min   {result}{best}"
         self._bar.console.print(line, highlight=False, markup=False, soft_wrap=True)
         text = io.StringIO()
-        writer = csv.DictWriter(text, ["steps", "minutes", *result.metrics])
+        writer = csv.DictWriter(text, ["steps", "minutes", *result.metrics], "nan", "ignore")
         writer.writeheader()
         for r in self.results:
             writer.writerow({"steps": r.steps, "minutes": r.minutes, **r.metrics})
         write_atomically(self.folder / "evaluations.csv", text.getvalue().encode())
         if best:
-            self._best = policy
-            save_policy(policy, self.folder / "policy.npz")
+            self._best, latest = policy, self.folder / "policy.npz"
+            if latest.exists():
+                write_atomically(self.folder / "before.npz", latest.read_bytes())
+            save_policy(policy, latest)
         return result.metrics
 
     @property

@@ -5,9 +5,11 @@ Every ply, a noop too, passes the turn to the other side, unless the game has a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache, reduce
+from inspect import cleandoc
 from itertools import chain, repeat
 from operator import or_
 from string import ascii_lowercase
@@ -99,6 +101,13 @@ class Game(Rules):
     def title(self) -> str:
         """The game's name as it is written in a title."""
         return self.about.title or self.id.replace("_", " ").capitalize()
+
+    @property
+    def rules_text(self) -> str:
+        """All rules in full sentences, each paragraph on a line."""
+        about, doc = self.about, self.source.__doc__ or ""
+        text = about.instructions or f"{about.rules}\n\n{about.end}".strip() or cleandoc(doc)
+        return re.sub(r"(?<!\n)\n(?!\n)", " ", text)
 
     def has_rules_of(self, other: Game) -> bool:
         """Whether the games differ at most in their ids, as Reversi and Othello do."""

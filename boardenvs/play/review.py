@@ -141,7 +141,7 @@ def review(
     game, positions = record.game, replay(record)
     found: dict[int, Analysis] = {}
     passes = 2 if agent is None and _has_passes(positions[0]) else 1
-    for done, (ply, seen) in enumerate(analyse_line(positions, record.actions, agent, seed), 1):
+    for done, (ply, seen, _) in enumerate(analyse_line(positions, record.actions, agent, seed), 1):
         found[ply] = seen
         if progress:
             progress(done, passes * len(positions))
@@ -159,8 +159,9 @@ def analyse_line(
     actions: Sequence[int],
     agent: Agent | str | None = None,
     seed: int = 0,
-) -> Iterator[tuple[int, Analysis]]:
-    """Yield the plies and the analyses of all positions of a game; of a ply's, the last is best.
+) -> Iterator[tuple[int, Analysis, bool]]:
+    """Yield the plies of all positions of a game, their analyses, and whether these are rough; of
+    a ply's, the last is best.
 
     Without an agent, games with a search are analysed twice: quickly, and from the last position
     back to the first with some hundred times the nodes, exactly as early as possible, with even
@@ -170,12 +171,12 @@ def analyse_line(
     if agent is not None or not _has_passes(positions[0]):
         agent = agent_for(game, agent or default_analyst(game))
         for ply, position in enumerate(positions):
-            yield ply, analyse(position, agent, rng=np.random.default_rng(seed))
+            yield ply, analyse(position, agent, rng=np.random.default_rng(seed)), False
         return
     quick = []
     for ply, position in enumerate(positions):
         quick.append(_search(position, _QUICK))
-        yield ply, quick[ply]
+        yield ply, quick[ply], True
     following: Analysis | None = None
     for ply in reversed(range(len(positions))):
         found = _search(positions[ply], _DEEP)
@@ -188,7 +189,7 @@ def analyse_line(
         if following is not None:
             found = with_next(found, actions[ply], following)
         following = found
-        yield ply, found
+        yield ply, found, False
 
 
 def _has_passes(position: Position) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 from collections.abc import Sequence
 
 from boardenvs.game.contract import Game
@@ -31,7 +29,7 @@ def write_prompt(
     own, other = game.sides[position.to_move], game.sides[1 - position.to_move]
     parts = [
         f"You play {game.title}. You are {own}, and {other} is your opponent.",
-        f"# Rules\n\n{_rules(game)}",
+        f"# Rules\n\n{game.rules_text}",
         f"# The game so far\n\n{_history(positions, actions)}",
         f"# The position\n\n{write_plain(position)}\n\nIt is your turn: {own} is to move.",
     ]
@@ -41,13 +39,6 @@ def write_prompt(
     if reading is not None:
         parts.append(f"# Your last reply\n\n{_complaint(reading)}")
     return "\n\n".join(parts) + "\n"
-
-
-def _rules(game: Game) -> str:
-    about = game.about
-    one_line_each = re.sub(r"(?<!\n)\n(?!\n)", " ", about.instructions)
-    rules = one_line_each or f"{about.rules}\n\n{about.end}".strip()
-    return rules or inspect.cleandoc(game.source.__doc__ or "")
 
 
 def _form(game: Game) -> str:

@@ -11,13 +11,14 @@ from typing import Any
 
 from boardenvs import games, records
 from boardenvs.agents.analyse import default_analyst, exact_analyst
-from boardenvs.board.bitboard import EIGHT, Board, drawn, neighbours, squares_of
+from boardenvs.board.bitboard import Board, drawn, neighbours, squares_of
 from boardenvs.game import fen
 from boardenvs.game.contract import Game
 from boardenvs.game.look import Drawing
-from boardenvs.game.notation import Dropping, Moving
+from boardenvs.game.notation import Dropping
 from boardenvs.game.position import Position
 from boardenvs.play.session import record_of, session_of
+from boardenvs.records.openings import opening_of
 from boardenvs.records.page import show
 from boardenvs.records.record import Record, parse_names, until_illegal
 from boardenvs.render import to_page, to_svg
@@ -38,21 +39,15 @@ def describe_game(game: Game) -> dict[str, Any]:
         "sides": game.sides,
         "shape": game.board,  # ranks and files
         "look": _describe_look(game),
-        "moves_pieces": _moves_pieces(game),
         "turns": game.fills_by_capture,  # whether pieces that are lost turn over
         "drops": isinstance(game.notation, Dropping),  # a click anywhere in a file drops there
         "points": game.margin_counts,  # whether points are counted at the end
         "limit": getattr(game, "max_steps", None) or game.max_plies,
         "advisor": default_analyst(game),
         "solver": exact_analyst(game),
-        "start": game.start().fen(),
+        "rules": game.rules_text,
+        "picture": _data_url(to_svg(game, game.start(), legal=True, caption=False)),
     }
-
-
-def _moves_pieces(game: Game) -> bool:
-    """Return whether actions move a piece from one square to another."""
-    ends = (game.action_squares(action) for action in (0, max(0, game.noop - 1)))
-    return isinstance(game.notation, Moving) or any(len(squares) > 1 for squares in ends)
 
 
 def _describe_look(game: Game) -> dict[str, Any]:
@@ -98,13 +93,14 @@ def describe_line(record: Record, since: int = 0) -> tuple[list[dict[str, Any]],
     """
     found, wrong = until_illegal(record)
     plies = list(zip(found, [None, *record.actions], [None, *found], strict=False))[since:]
-    return [describe_position(record.game, *ply) for ply in plies], wrong
+    return [describe_position(*ply) for ply in plies], wrong
 
 
 def describe_position(
-    game: Game, position: Position, action: int | None = None, before: Position | None = None
+    position: Position, action: int | None = None, before: Position | None = None
 ) -> dict[str, Any]:
     """Return a position and the action that led to it."""
+    game = position.game
     seen = view(game, position, action, before=before)
     over = position.is_over()
     legal = [] if over else position.legal_actions()
@@ -130,6 +126,7 @@ def describe_position(
         "labels": seen.labels,  # what is written in squares
         "groups": [count_groups(p, game.board) for p in seen.pieces] if game.look.groups else None,
         "over": over,
+        "opening": opening_of(position),
         "goals": position.result() if over else None,
         "caption": seen.caption,
         "fen": position.fen(),
@@ -144,11 +141,8 @@ def _lost_by(position: Position, action: int) -> int:
 
 def write_game(game: Game, wanted: SaveRequest) -> tuple[str, bytes]:
     """Return the name and the content of a file with a game."""
-    session = session_of(
-        replace(read_line(game, wanted.line), players=wanted.players, info=wanted.info)
-    )
-    if wanted.resigned is not None and not session.is_over:
-        session.resign(wanted.resigned)
+    played = read_line(game, wanted.line)
+    session = session_of(replace(played, players=wanted.players, info=wanted.info))
     record = record_of(session)
     record = replace(record, goal=record.goal or wanted.goals)
     if wanted.format == "page":
@@ -165,7 +159,7 @@ def write_game(game: Game, wanted: SaveRequest) -> tuple[str, bytes]:
         return name, path.read_bytes()
 
 
-def count_groups(pieces: int, board: Board = EIGHT) -> int:
+def count_groups(pieces: int, board: Board) -> int:
     """Return the number of groups of pieces, connected in eight directions."""
     count = 0
     while pieces:

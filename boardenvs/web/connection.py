@@ -24,12 +24,11 @@ from boardenvs.agents.levels import LEVELS, read_levels
 from boardenvs.agents.spec import AGENTS, agent_for, runs_code
 from boardenvs.game.contract import Game
 from boardenvs.utils.checks import cut
-from boardenvs.utils.version import __version__
 from boardenvs.web import messages
 from boardenvs.web.boards import describe_game, describe_line, parsed, read_line, write_game
 from boardenvs.web.guard import Door, receive_text
-from boardenvs.web.runs import list_runs, report_of
-from boardenvs.web.worker import AgentProcessError, Workers
+from boardenvs.web.runs import list_runs
+from boardenvs.web.worker import Workers
 
 _log = logging.getLogger(__name__)
 
@@ -113,7 +112,6 @@ class Connection:
 
     def _hello(self) -> dict[str, Any]:
         return {
-            "version": __version__,
             "host": self.door.shared_host,  # for links
             "titles": {text: games.make(text).title for text in self.options.games},
             "games": {game_id: _variants(game_id) for game_id in games.importable()}
@@ -135,12 +133,13 @@ class Connection:
             await self._send({"id": messages.id_of(text), "error": str(error)})
             return
         if request.do == "stop":
-            await self._answer(request)
+            if request.job in self._tasks:
+                self._tasks[request.job].cancel()
         else:
             self._tasks[request.id] = asyncio.create_task(self._answer(request))
             await asyncio.sleep(0)  # a task that is cancelled before it starts would not answer
 
-    async def _answer(self, request: messages.Request) -> None:
+    async def _answer(self, request: messages.Question) -> None:
         last: dict[str, Any] = {"id": request.id, "end": True}
         try:
             async for part in self._parts(request):
@@ -149,7 +148,7 @@ class Connection:
             last["stopped"] = True
         except TimeoutError:
             last["error"] = f"stopped after {_JOB_SECONDS:.0f} seconds"
-        except (ValueError, OSError, AgentProcessError) as error:
+        except (ValueError, OSError) as error:
             last["error"] = str(error)
         except WebSocketDisconnect:
             return
@@ -161,7 +160,7 @@ class Connection:
         with contextlib.suppress(WebSocketDisconnect):
             await self._send(last)
 
-    async def _parts(self, request: messages.Request) -> AsyncIterator[dict[str, Any]]:
+    async def _parts(self, request: messages.Question) -> AsyncIterator[dict[str, Any]]:
         options = self.options
         match request:
             case messages.GameRequest():
@@ -185,12 +184,6 @@ class Connection:
                 yield {"name": name, "content": base64.b64encode(content).decode()}
             case messages.RunsRequest():
                 yield {"runs": await asyncio.to_thread(list_runs, options.folder)}
-            case messages.TicketRequest():
-                report = request.report and report_of(options.folder, request.report)
-                yield {"ticket": self.door.ticket(report or None)}
-            case messages.StopRequest():
-                if request.job in self._tasks:
-                    self._tasks[request.job].cancel()
             case messages.MoveRequest() | messages.ExplainRequest() | messages.ReviewRequest():
                 if request.agent is not None:
                     options.check_agent(request.agent)

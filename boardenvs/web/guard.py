@@ -5,7 +5,7 @@ requests to it, by DNS rebinding even under the site's own name. So `Host` must 
 machine, and `Origin` must equal it. The page's HTML, scripts and styles are public; all else needs
 the token, which is in the fragment of the address and never sent. Server and page prove to each
 other that they know it, so that a program that listens here after the server has ended learns
-nothing.
+nothing; requests for reports and files have a proof each.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import hmac
 import re
 import secrets
 import socket
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +28,6 @@ from boardenvs.utils.files import write_atomically
 
 MOST_STRANGERS = 64  # connections that have not proved the token: the oldest are closed
 STRANGER_SECONDS = 10.0
-_TICKET_SECONDS = 60.0
 # Names that no other site can have, as browsers write them.
 _LOOPBACK = re.compile(r"(127\.0\.0\.1|\[::1\]|([\w-]+\.)?localhost)(:\d+)?")
 _NUMBERS = re.compile(r"([\d.]+|\[[\da-f:.]+\])(:\d+)?")
@@ -65,7 +63,6 @@ class Door:
         self.host = _own_address() if shared else f"{name}.localhost"
         self.path = f"/{name}" if shared else ""
         self.shared_host = self.host if shared else None  # as others on the network know it
-        self._tickets: dict[str, tuple[float, Path | None]] = {}
         self._strangers: dict[tuple[str, int], asyncio.Transport] = {}
 
     def address(self, port: int) -> str:
@@ -78,30 +75,12 @@ class Door:
         The page sends a nonce, the server a nonce and its proof, the page its own proof.
         """
         theirs, ours = await receive_text(page), secrets.token_hex(16)
-        await page.send_text(f"{ours} {self._proof('server', theirs, ours)}")
-        right, given = self._proof("page", theirs, ours), await receive_text(page)
-        if not secrets.compare_digest(given.encode("utf-8", "replace"), right.encode()):
-            return False
-        self.admit(page.client)
-        return True
+        await page.send_text(f"{ours} {self._proof(f'server {theirs} {ours}')}")
+        return self.admit(page.client, f"page {theirs} {ours}", await receive_text(page))
 
-    def _proof(self, who: str, theirs: str, ours: str) -> str:
-        message = f"{who} {theirs} {ours}".encode("utf-8", "replace")
-        return hmac.new(self.token.encode(), message, "sha256").hexdigest()
-
-    def ticket(self, report: Path | None) -> str:
-        """Return a ticket for one request within a minute: to read a report, or to send a file."""
-        now, made = time.monotonic(), secrets.token_urlsafe(24)
-        self._tickets = {key: kept for key, kept in self._tickets.items() if kept[0] > now}
-        self._tickets[made] = now + _TICKET_SECONDS, report
-        return made
-
-    def use(self, ticket: str) -> Path | None:
-        """Return the report of a ticket; ValueError if the ticket is used or too old."""
-        until, report = self._tickets.pop(ticket, (0.0, None))
-        if time.monotonic() > until:
-            raise ValueError("this address was for one use within a minute: open it from the page")
-        return report
+    def _proof(self, message: str) -> str:
+        content = message.encode("utf-8", "replace")
+        return hmac.new(self.token.encode(), content, "sha256").hexdigest()
 
     def watch(self, transport: asyncio.Transport) -> None:
         """Close a new connection after a while, or when many others come, unless admitted."""
@@ -111,10 +90,13 @@ class Door:
             self._strangers.pop(next(iter(self._strangers))).abort()
         asyncio.get_running_loop().call_later(STRANGER_SECONDS, self._close, client, transport)
 
-    def admit(self, client: Address | None) -> None:
-        """Keep the connection of this client."""
-        if client is not None:
+    def admit(self, client: Address | None, message: str, proof: str) -> bool:
+        """Keep the connection of a client, and return whether it proves the token by a message."""
+        given = proof.encode("utf-8", "replace")
+        is_right = secrets.compare_digest(given, self._proof(message).encode())
+        if is_right and client is not None:
             self._strangers.pop((client.host, client.port), None)
+        return is_right
 
     def _close(self, client: tuple[str, int], transport: asyncio.Transport) -> None:
         if self._strangers.get(client) is transport:

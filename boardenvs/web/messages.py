@@ -104,22 +104,14 @@ class SaveRequest(_Request):
     format: Literal["jsonl", "moves", "page", "svg"]  # svg: a picture of its last position
     line: Line
     players: Annotated[tuple[Text, Text], Field(strict=False)] | None = None
-    info: dict[str, Any] = Field(default={})
+    info: dict[str, Any] = Field(default={})  # `resigned`: the side that has
     # By role, for a game that is not over by its rules.
     goals: Annotated[tuple[Goal, Goal], Field(strict=False)] | None = None
-    resigned: Literal[0, 1] | None = None
     # For a page, by position: notes of the analysis, and the first side's share of a win.
     notes: list[Annotated[str, Field(max_length=300)]] = Field(default=[], max_length=MAX_PLIES + 1)
     curve: list[Annotated[float, Field(ge=0, le=1)] | None] = Field(
         default=[], max_length=MAX_PLIES + 1
     )
-
-
-class TicketRequest(_Request):
-    """A ticket, to read the report of this training or tournament, or to send a file of games."""
-
-    do: Literal["ticket"]
-    report: Text | None = None
 
 
 class RunsRequest(_Request):
@@ -144,25 +136,23 @@ class LoadJob(_Part):
 
 
 Thought: TypeAlias = MoveRequest | ExplainRequest | ReviewRequest
-Request: TypeAlias = (
+Question: TypeAlias = (
     GameRequest
     | LineRequest
     | AgentRequest
     | OpponentsRequest
     | Thought
     | SaveRequest
-    | TicketRequest
     | RunsRequest
-    | StopRequest
 )
 Job: TypeAlias = Thought | LoadJob  # for a process
 
-_REQUEST: Any = Annotated[Request, Field(discriminator="do")]
+_REQUEST: Any = Annotated[Question | StopRequest, Field(discriminator="do")]
 
 
-def parse_request(text: str) -> Request:
+def parse_request(text: str) -> Question | StopRequest:
     """Return a request; ValueError if it is wrong."""
-    found: Request = decode(_REQUEST, parse_json(text), "a message")
+    found: Question | StopRequest = decode(_REQUEST, parse_json(text), "a message")
     return found
 
 

@@ -17,20 +17,20 @@ from boardenvs.utils.checks import cut
 from boardenvs.utils.decoding import parse_yaml
 from boardenvs.utils.spec import write_spec
 
-CONFIG, JOURNAL, POLICY, REPORT = "config.yaml", "journal.jsonl", "policy.npz", "report.html"
-EVALUATIONS = "evaluations.csv"
-_KINDS = {"training": CONFIG, "tournament": JOURNAL}
-_MOST_SETTINGS, _MOST_EVALUATED = 16 << 10, 256 << 10  # bytes
-_MOST_CURVES, _MOST_OPPONENTS = 40, 6
-_SCORE, _WORST = "evaluation/", "evaluation/worst"  # names of metrics
+_KINDS = {"training": "config.yaml", "tournament": "journal.jsonl"}
+_REPORT, _EVALUATIONS = "report.html", "evaluations.csv"
+_POLICIES = {"policy": "policy.npz", "before": "before.npz"}
+_MOST_READ = 256 << 10  # bytes
+_MOST_TABLES = 40
 
 
 def list_runs(folder: Path) -> list[dict[str, Any]]:
     """Return the trainings and tournaments in the folder, the latest first.
 
-    Each has `name`, `kind`, `age` in seconds and whether it has a `report`. A training also has its
-    `game`, the agent's text of its `policy` (both may be None), and if it is one of the latest its
-    `curve`: (steps, score) of each evaluation, by opponent.
+    Each has `name`, `kind`, `age` in seconds and whether it has a `report`. A training also has the
+    agents' texts of its `policy` and of the one `before`, its `game` and all `steps` that it will
+    take (each may be None), and if it is one of the latest its `table`: the numbers of its
+    evaluations by column (None: not finite).
     """
     found = []
     for path in _folders(folder):
@@ -39,18 +39,17 @@ def list_runs(folder: Path) -> list[dict[str, Any]]:
                 with contextlib.suppress(OSError):  # it is being removed
                     found.append(_describe(path, kind))
     found.sort(key=lambda run: run["age"])
-    for run in found[:_MOST_CURVES]:
-        run["curve"] = _curve(folder / run["name"] / EVALUATIONS)
+    for run in found[:_MOST_TABLES]:
+        run["table"] = _table(folder / run["name"] / _EVALUATIONS)
     return found
 
 
 def report_of(folder: Path, name: str) -> Path:
     """Return the path of a report; ValueError if there is none."""
-    path = folder / name / REPORT
-    known = any(run.name == name for run in _folders(folder))
-    if not (known and _is_file(path)):
+    found = [path / _REPORT for path in _folders(folder) if path.name == name]
+    if not (found and _is_file(found[0])):
         raise ValueError(f"{cut(name)!r} has no report")
-    return path
+    return found[0]
 
 
 def _folders(folder: Path) -> list[Path]:
@@ -61,49 +60,47 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _describe(path: Path, kind: str) -> dict[str, Any]:
-    times = [path.stat().st_mtime]
-    for folder in (path, path / "tensorboard"):
-        if not folder.is_symlink():
-            times += [p.lstat().st_mtime for p in folder.glob("*")]
-    policy = path / POLICY
-    return {
+    run = {
         "name": path.name,
         "kind": kind,
-        "age": max(0.0, time.time() - max(times)),
-        "report": _is_file(path / REPORT),
-        "game": _game_of(path / CONFIG) if kind == "training" else None,
-        "policy": f"policy:{policy}" if kind == "training" and _is_file(policy) else None,
+        "age": time.time() - max(p.lstat().st_mtime for p in [path, *path.glob("*")]),
+        "report": _is_file(path / _REPORT),
     }
+    if kind == "training":
+        run |= _settings(path / _KINDS[kind])
+        for name, file in _POLICIES.items():
+            run[name] = f"policy:{path / file}" if _is_file(path / file) else None
+    return run
 
 
-def _game_of(settings: Path) -> str | None:
-    """Return the text of the game in a training's settings."""
+def _settings(path: Path) -> dict[str, Any]:
+    """Return the text of the game and the steps in a training's settings."""
     try:
-        with settings.open("rb") as file:
-            text = file.read(_MOST_SETTINGS).decode("utf-8", "replace")
-        values = parse_yaml(text)
-        game = values["game"]
-        return write_spec(game, values.get("rules") or {}) if isinstance(game, str) else None
+        values = parse_yaml(_read(path)[: 16 << 10])
+        game, steps = values["game"], values.get("steps")
+        return {
+            "game": write_spec(game, values.get("rules") or {}) if isinstance(game, str) else None,
+            "steps": steps if isinstance(steps, int) else None,
+        }
     except Exception:  # others wrote the file: nothing in it may hide the other folders
-        return None
+        return {"game": None, "steps": None}
 
 
-def _curve(path: Path) -> dict[str, list[tuple[float, float]]]:
-    """Return the scores against each opponent; empty if the file is missing or broken."""
-    curve: dict[str, list[tuple[float, float]]] = {}
+def _table(path: Path) -> dict[str, list[float | None]]:
+    """Return the columns of a file of evaluations; empty if it is missing or broken."""
     try:
-        if not _is_file(path) or path.stat().st_size > _MOST_EVALUATED:
-            return {}
-        rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
-        names = [name for name in rows[0] if name.startswith(_SCORE) and name != _WORST]
-        for row in rows:
-            for name in names[:_MOST_OPPONENTS]:
-                steps, score = float(row["steps"]), float(row[name])
-                if math.isfinite(steps) and 0 <= score <= 1:
-                    curve.setdefault(name.removeprefix(_SCORE), []).append((steps, score))
+        names, *rows = csv.reader(_read(path).splitlines())
+        numbers = [[x if math.isfinite(x) else None for x in map(float, row)] for row in rows]
+        return {name: column for name, *column in zip(names, *numbers, strict=True)}
     except Exception:  # as above
         return {}
-    return curve
+
+
+def _read(path: Path) -> str:
+    """Return the text of a file; ValueError if it is a link, or too large."""
+    if not _is_file(path) or path.stat().st_size > _MOST_READ:
+        raise ValueError(f"{path} is not read")
+    return path.read_text(encoding="utf-8")
 
 
 def _is_file(path: Path) -> bool:

@@ -28,7 +28,8 @@ from boardenvs.utils.files import safe_name
 from boardenvs.web.connection import Connection, ServerOptions
 from boardenvs.web.guard import REPORT_POLICY, Door, Guard
 from boardenvs.web.messages import MAX_MESSAGE, LoadJob
-from boardenvs.web.worker import AgentProcessError, Workers
+from boardenvs.web.runs import report_of
+from boardenvs.web.worker import Workers
 
 PAGE = Path(__file__).parent / "page"
 MOST_PROCESSES = max(4, 2 * (os.cpu_count() or 1))
@@ -43,14 +44,13 @@ class App:
         self._workers = Workers(MOST_PROCESSES)
         routes = [
             WebSocketRoute("/connect", self._connect),
-            Route("/once/{ticket}", self._once, methods=["GET", "POST"]),
+            Route("/report/{proof}/{name}", self._report),
+            Route("/records/{proof}/{name}", self._records, methods=["POST"]),
             Mount("/", StaticFiles(directory=PAGE, html=True)),
         ]
         self.app = Starlette(
             routes=[Mount(door.path, routes=routes)],
-            exception_handlers=dict.fromkeys(
-                (ValueError, OSError, AgentProcessError), _error_answer
-            ),
+            exception_handlers={ValueError: _error_answer, OSError: _error_answer},
             lifespan=self._lifespan,
         )
 
@@ -68,22 +68,26 @@ class App:
     async def _connect(self, websocket: WebSocket) -> None:
         await Connection(websocket, self._options, self._workers, self._door).serve()
 
-    async def _once(self, request: Request) -> Response:
-        """Answer a request with a ticket: return a report, or the games of the sent file."""
-        report = self._door.use(request.path_params["ticket"])
-        self._door.admit(request.client)
-        if report is not None:
-            return FileResponse(report, headers={"Content-Security-Policy": REPORT_POLICY})
-        return await self._open_records(request)
+    def _name_in(self, request: Request, kind: str) -> str:
+        """Return the name in an address that has the page's proof; ValueError if it has none."""
+        name: str = request.path_params["name"]
+        if not self._door.admit(request.client, f"{kind} {name}", request.path_params["proof"]):
+            raise ValueError("this address has no proof: open it from the page")
+        return name
 
-    async def _open_records(self, request: Request) -> Response:
-        """Return the games of the file in the request's body.
+    async def _report(self, request: Request) -> Response:
+        report = report_of(self._options.folder, self._name_in(request, "report"))
+        return FileResponse(report, headers={"Content-Security-Policy": REPORT_POLICY})
 
-        Parameters are the file's name, and the game for plain moves.
-        """
-        content = await self._body(request, MAX_FILE)
-        name = safe_name(Path(request.query_params.get("name") or "games").name)[-80:]
+    async def _records(self, request: Request) -> Response:
+        """Return the games of the file in the request's body; a parameter is the game of moves."""
+        name = safe_name(self._name_in(request, "records"))[-80:]
         game = self._options.game(request.query_params.get("game") or "othello")
+        content = bytearray()
+        async for chunk in request.stream():
+            content += chunk
+            if len(content) > MAX_FILE:
+                raise ValueError(f"that is more than {MAX_FILE >> 10:,} KiB")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / name
             await asyncio.to_thread(path.write_bytes, content)
@@ -94,15 +98,6 @@ class App:
                     return JSONResponse(answer)
             except ValueError as error:
                 raise ValueError(str(error).replace(f"{folder}/", "")) from None
-
-    async def _body(self, request: Request, most: int) -> bytes:
-        """Return the request's body; ValueError if it has more than `most` bytes."""
-        found = bytearray()
-        async for chunk in request.stream():
-            found += chunk
-            if len(found) > most:
-                raise ValueError(f"that is more than {most >> 10:,} KiB")
-        return bytes(found)
 
 
 async def _error_answer(_: Request, error: Exception) -> Response:

@@ -12,7 +12,6 @@ import contextlib
 import itertools
 import json
 import os
-import re
 import time
 from collections.abc import AsyncGenerator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -25,16 +24,15 @@ import numpy as np
 
 from boardenvs import games, records
 from boardenvs.agents import Agent, agent_for
-from boardenvs.agents.analyse import AnalysisClock, analyse_until
+from boardenvs.agents.analyse import AnalysisClock, analyse, analyse_until
 from boardenvs.agents.base import AnalysingUntil
 from boardenvs.agents.spec import make_agent
-from boardenvs.game.errors import IllegalActionError
+from boardenvs.game.errors import IllegalActionError, StopPlayError
 from boardenvs.game.position import Position
 from boardenvs.kernel.backend import no_compiling
 from boardenvs.play import reply
 from boardenvs.play.review import analyse_line
-from boardenvs.records.record import names
-from boardenvs.search.analysis import ranked
+from boardenvs.records.record import Record, names
 from boardenvs.utils.child import ChildFunction
 from boardenvs.web.boards import describe_position, parsed, read_line
 from boardenvs.web.messages import (
@@ -42,7 +40,6 @@ from boardenvs.web.messages import (
     MAX_PLIES,
     ExplainRequest,
     Job,
-    Line,
     LoadJob,
     MoveRequest,
     ReviewRequest,
@@ -50,11 +47,6 @@ from boardenvs.web.messages import (
 
 _IDLE = 2  # processes that are kept for the next job
 _SECONDS_BETWEEN = 0.1  # explanations
-_FILE = re.compile(r"[^:=,]+\.npz")  # in the text of an agent
-
-
-class AgentProcessError(Exception):
-    """A process ended before its job did; the message is for users."""
 
 
 class Workers:
@@ -67,10 +59,7 @@ class Workers:
         self._working: set[ChildFunction] = set()
 
     async def run(self, job: Job) -> AsyncGenerator[dict[str, Any], None]:
-        """Yield the parts of the answer to a job, as they come.
-
-        ValueError if the job failed, AgentProcessError if the process died.
-        """
+        """Yield the parts of the answer to a job, as they come; ValueError if it failed."""
         async with self._free:
             child = await self._child()
             self._working.add(child)
@@ -99,7 +88,7 @@ class Workers:
 
     def _let_prepare(self, child: ChildFunction, reading: Future[bytes]) -> None:
         """Close a process whose job was stopped once it does not compile any more."""
-        with contextlib.suppress(AgentProcessError):
+        with contextlib.suppress(ValueError):
             answer = reading.result()
             while "preparing" in json.loads(answer):
                 answer = _receive(child)
@@ -138,7 +127,7 @@ def _receive(child: ChildFunction) -> bytes:
     try:
         return child.pipe.recv_bytes()
     except (EOFError, OSError) as error:
-        raise AgentProcessError(
+        raise ValueError(
             "the process that was thinking ended, perhaps because there was too little memory"
         ) from error
 
@@ -165,7 +154,7 @@ def _answer(job: Job) -> Iterator[dict[str, Any]]:
     last: dict[str, Any] = {"end": True}
     try:
         yield from _parts(job)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, StopPlayError) as error:
         last["error"] = str(error)
     except Exception as error:
         last["error"] = f"{type(error).__name__}: {error}"
@@ -179,50 +168,39 @@ def _parts(job: Job) -> Iterator[dict[str, Any]]:
         case ReviewRequest():
             agent = None if job.agent is None else _agent(job.agent)
             record = read_line(parsed(job.line.game), job.line)
-            for ply, found in analyse_line(records.replay(record), record.actions, agent):
-                yield {"ply": ply, "explanation": found.to_json()}
+            for ply, found, rough in analyse_line(records.replay(record), record.actions, agent):
+                yield {"ply": ply, "explanation": found.to_json(), "rough": rough}
         case _:
-            position = _positions(job.line)[-1]
+            record = read_line(parsed(job.line.game), job.line)
+            position = records.replay(record)[-1]
             if position.is_over():
                 raise ValueError("the game is over in this position")
-            yield from _move(job, position) if job.do == "move" else _explain(job, position)
+            yield from _move(job, record, position) if job.do == "move" else _explain(job, position)
+
+
+_kept = lru_cache(maxsize=8)(make_agent)
 
 
 def _agent(text: str) -> Agent:
-    """The agent of a text, loaded again if its file has changed, as in a running training."""
-    found = [Path(name).stat() for name in _FILE.findall(text) if Path(name).is_file()]
-    return _agent_of(text, tuple((file.st_mtime_ns, file.st_size) for file in found))
+    """The agent of a text; files, such as those of a running training, are read each time."""
+    return make_agent(text) if ".npz" in text else _kept(text)
 
 
-@lru_cache(maxsize=8)
-def _agent_of(text: str, files: tuple[tuple[int, int], ...]) -> Agent:
-    return make_agent(text)
-
-
-def _positions(line: Line) -> list[Position]:
-    return records.replay(read_line(parsed(line.game), line))
-
-
-def _move(job: MoveRequest, position: Position) -> Iterator[dict[str, Any]]:
+def _move(job: MoveRequest, record: Record, position: Position) -> Iterator[dict[str, Any]]:
     game = position.game
     agent = agent_for(game, _agent(job.agent))
     try:
         if job.seconds is None or not isinstance(agent, AnalysingUntil):
-            record = read_line(game, job.line)
             plies = record.actions if record.start is None else None
             action = reply(agent, game, position, job.seed, plies)
         else:
-            action = _searched(agent, position, job.seed, job.seconds)
+            rng = np.random.default_rng([job.seed, position.ply])
+            chosen = analyse(position, agent, time=job.seconds, rng=rng).choice
+            assert chosen is not None
+            action = chosen
     except IllegalActionError as error:
         raise ValueError(f"{job.agent}: {error}") from None
-    yield {"position": describe_position(game, position.step(action), action, position)}
-
-
-def _searched(agent: AnalysingUntil, position: Position, seed: int, seconds: float) -> int:
-    """Return the action that an agent chooses after searching for some seconds."""
-    rng, clock = np.random.default_rng([seed, position.ply]), AnalysisClock(seconds)
-    *_, found = map(clock.start, agent.analyse_until(position, clock.is_over, rng))
-    return ranked(found).moves[0].action if found.choice is None else found.choice
+    yield {"position": describe_position(position.step(action), action, position)}
 
 
 def _explain(job: ExplainRequest, position: Position) -> Iterator[dict[str, Any]]:

@@ -102,30 +102,23 @@ export class AnalyseView {
     const job = (this.job = new AbortController());
     const line = tree.mainLine();
     this.reviewed = { tree, line };
-    const seen = new Set();
-    let done = 0;
+    const done = { true: 0, false: 0 }; // quick looks, which are too rough for marks, and deep ones
     this.tries = new Map(); // mistakes that were asked for, and whether the first answer was right
     this.app.render();
     try {
-      await connection.request({ do: "review", line: tree.line(line.at(-1)), agent }, {
+      const { stopped } = await connection.request({ do: "review", line: tree.line(line.at(-1)), agent }, {
         signal: job.signal,
-        part: ({ ply, explanation, preparing }) => {
-          if (preparing) this.progress = T.preparing(preparing);
-          else {
-            if (explanation.moves.length) this.#take(line[ply], explanation);
-            this.quick = !seen.has(ply); // too rough for marks
-            if (!this.quick) this.progress = T.reviewing(++done, line.length);
-            else this.progress = T.firstLook(seen.add(ply).size, line.length);
-          }
+        part: ({ ply, explanation, rough, preparing }) => {
+          if (!preparing && explanation.moves.length) this.#take(line[ply], explanation, rough);
+          this.progress = preparing ? T.preparing(preparing) : (rough ? T.firstLook : T.reviewing)(++done[rough], line.length);
           this.soon();
         },
       });
       // The review needs all positions, for the side to move.
       const end = line.at(-1);
       if (!end.position) await table.load(tree, end);
-      this.quick = false;
       const wrong = line.filter((one) => this.mark(one) === "blunder").length;
-      say(wrong ? `${T.blunders}: ${wrong}` : T.noBlunders);
+      if (!stopped) say(wrong ? `${T.blunders}: ${wrong}` : T.noBlunders);
     } catch (error) {
       table.fail(error);
     }
@@ -139,10 +132,10 @@ export class AnalyseView {
   }
 
   // Keep the deepest analysis of a position, and the latest of equally deep ones.
-  #take(node, found) {
+  #take(node, found, rough = false) {
     const had = node.explanation, same = had?.unit === found.unit && had.value !== null;
-    if (same && !found.proven && (had.proven || found.depth < had.depth)) return;
-    node.explanation = found;
+    if (same && !found.proven && (had.proven || found.depth < had.depth)) node.rough &&= rough;
+    else Object.assign(node, { explanation: found, rough });
   }
 
   // The value of a position for one role, in the unit of `seen`; null if unknown.
@@ -214,7 +207,7 @@ export class AnalyseView {
   // The mark of a move; null if it was the only legal one, or is not known yet.
   mark(node) {
     const seen = node.parent?.explanation, lost = seen?.moves.length > 1 ? this.lost(node) : null;
-    if (lost === null || !this.reviewed || this.quick) return null;
+    if (lost === null || !this.reviewed || node.rough || node.parent.rough) return null;
     if (node.move === seen.moves[0].move) return "best";
     return this.#mark(seen, lost);
   }
@@ -288,8 +281,8 @@ export class AnalyseView {
     else {
       if (seen.proven) facts.push(T.proven(seen, side));
       else if (seen.value === null) facts.push(T.notProven);
-      else facts.push(seen.unit === "margin" ? this.#expected(seen) : T.chances(table.side(0), this.shareOf(node)));
-      if (!seen.proven && seen.value !== null) facts.push(`${T.value(seen)} ${T.forSide(side)} (${T.units[seen.unit]})`);
+      else if (seen.unit === "margin") facts.push(T.expected(seen.value < 0 ? table.side(1 - table.position.to_move) : side, Math.abs(Math.round(seen.value)), table.info.turns ? "disc" : "point"));
+      else facts.push(T.chances(table.side(0), this.shareOf(node)), `${T.value(seen)} ${T.forSide(side)} (${T.units[seen.unit]})`);
       facts.push(T.working(seen.nodes, seen.seconds));
     }
     if (this.progress) facts.unshift(this.progress);
@@ -304,13 +297,6 @@ export class AnalyseView {
     const all = () => [...element.querySelectorAll("button")], at = all().indexOf(document.activeElement);
     draw();
     if (at >= 0) all()[at]?.focus({ preventScroll: true });
-  }
-
-  // How many discs each side is expected to have on a full board.
-  #expected(seen) {
-    const { table } = this.app, { position } = table, free = [...position.board].filter((what) => what === ".").length;
-    const all = position.counts[0] + position.counts[1] + free, lead = position.to_move ? -seen.value : seen.value;
-    return T.expected([0, 1].map((i) => [table.side(i), Math.round((all + (i ? -lead : lead)) / 2)]));
   }
 
   #table(seen) {
@@ -364,7 +350,7 @@ export class AnalyseView {
         el("thead", {}, el("tr", {}, el("td", {}), MARKS.map(([name]) => el("th", { scope: "col" }, el("span", { class: `sign ${name}`, "aria-hidden": "true" }, T.signs[name]), el("span", { class: "name" }, ` ${T.marks[name]}`))))),
         el("tbody", {}, sides.map((side, role) => el("tr", {}, el("th", { scope: "row" }, T.capital(side)), MARKS.map(([name]) => el("td", { class: "number" }, String(counts(role, name)))))))));
     const right = [...this.tries.values()].filter(Boolean).length, count = this.tries.size ? ` · ${T.tried(right, this.tries.size)}` : "";
-    this.wrong.replaceChildren(el("h3", {}, T.blunders + count), ...(this.asking ? this.#exercise(wrong.map(([node]) => node)) : [wrong.length ? el("ul", { class: "plain wrong" }, wrong.map(item)) : el("p", {}, this.quick ? "" : T.noBlunders)]));
+    this.wrong.replaceChildren(el("h3", {}, T.blunders + count), ...(this.asking ? this.#exercise(wrong.map(([node]) => node)) : [wrong.length ? el("ul", { class: "plain wrong" }, wrong.map(item)) : el("p", {}, line.some((node) => node.rough) ? "" : T.noBlunders)]));
   }
 }
 

@@ -187,10 +187,10 @@ export class Board {
     const piece = key === null ? (what === "#" ? T.hole : T.empty) : this.info.sides[key];
     const things = [...[...badges, ...(figure ? [figure] : [])].map(([badge]) => badge.replace(/s$/, "").replaceAll("_", " ")), label];
     const notes = [
-      move && (this.info.moves_pieces ? T.target : T.legal), move && move[2].length && (this.info.turns ? T.turns : T.takes)(move[2].length),
+      move && (move[1].length > 1 ? T.target : T.legal), move && move[2].length && (this.info.turns ? T.turns : T.takes)(move[2].length),
       isFrom && this.from !== square && T.movable, this.from === square && T.selected, aimed && !move && T.dropsTo(this.name(aimed[1][0])), marked && T.lastMove, hinted && T.hinted, value && value.text,
     ];
-    made.setAttribute("aria-label", T.square(this.name(square), [key === null && (things.some(Boolean) || (move && free && !this.info.moves_pieces)) ? "" : piece, ...things].filter(Boolean).join(" "), notes));
+    made.setAttribute("aria-label", T.square(this.name(square), [key === null && (things.some(Boolean) || (move && free && move[1].length === 1)) ? "" : piece, ...things].filter(Boolean).join(" "), notes));
     made.setAttribute("aria-disabled", String(!(aimed || isFrom || this.editing)));
   }
 

@@ -4,10 +4,10 @@ import { svg } from "./dom.js";
 
 const HEIGHT = 165, LEFT = 48, RIGHT = 12, TOP = 10, BOTTOM = 22;
 
-// lines: [[[x, y]]], y from 0 to 1; ticks: [[y, text]]; marks: [{x, y, text, mark}]; at: an x to
-// highlight; click(x): called with the x of a click; width: in pixels, for the labels' size.
-export function chart({ lines, label, xLabel, xText = String, xRange: [x0, x1], ticks, marks = [], at, click, baseline, width }) {
-  const [y0, y1] = [0, 1];
+// lines: [[[x, y]]], y in `range`; bands: [[[x, low, high]]]; ticks: [[y, text]]; marks: [{x, y, text,
+// mark}]; at: an x to highlight; click(x): called with the x of a click; width: in pixels, for the
+// labels' size.
+export function chart({ lines, bands = [], range: [y0, y1] = [0, 1], label, xLabel, xText = String, xRange: [x0, x1], ticks, marks = [], at, click, baseline, width }) {
   const x = (value) => LEFT + ((value - x0) / (x1 - x0 || 1)) * (width - LEFT - RIGHT);
   const y = (value) => TOP + ((y1 - value) / (y1 - y0)) * (HEIGHT - TOP - BOTTOM);
   const parts = [];
@@ -19,8 +19,13 @@ export function chart({ lines, label, xLabel, xText = String, xRange: [x0, x1], 
   parts.push(svg("text", { class: "tick", x: 0, y: HEIGHT - BOTTOM + 16 }, xLabel));
   parts.push(svg("line", { class: "baseline", x1: LEFT, x2: width - RIGHT, y1: y(baseline), y2: y(baseline) }));
   if (at !== undefined) parts.push(svg("line", { class: "at", x1: x(at), x2: x(at), y1: TOP, y2: HEIGHT - BOTTOM }));
+  const drawn = (points) => points.map(([u, v], k) => `${k ? "L" : "M"}${x(u).toFixed(1)} ${y(v).toFixed(1)}`).join("");
+  for (const [number, points] of bands.entries()) {
+    const edge = [...points.map(([u, low]) => [u, low]), ...points.map(([u, , high]) => [u, high]).reverse()];
+    if (edge.length) parts.push(svg("path", { class: `band line-${number}`, d: `${drawn(edge)}Z` }));
+  }
   for (const [number, points] of lines.entries()) {
-    const path = points.map(([u, v], k) => `${k ? "L" : "M"}${x(u).toFixed(1)} ${y(v).toFixed(1)}`).join("");
+    const path = drawn(points);
     parts.push(svg("path", { class: `series line-${number}`, d: path || "M0 0" }));
     if (points.length < 3) for (const [u, v] of points) parts.push(svg("circle", { class: `point line-${number}`, cx: x(u), cy: y(v), r: 3 }));
   }

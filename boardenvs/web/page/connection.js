@@ -65,10 +65,8 @@ export class Connection extends EventTarget {
     });
   }
 
-  // Returns an address for one use: to read the report of a training, or to send a file.
-  async once(of = {}) {
-    return `once/${(await this.request({ do: "ticket", ...of })).ticket}`;
-  }
+  // The address of a "report", or for sending a file of "records", with a proof of the token.
+  proven(kind, name) { return `${kind}/${hmac(this.token, `${kind} ${name}`)}/${encodeURIComponent(name)}`; }
 
   #receive(message) {
     if (message.hello) {

@@ -44,11 +44,6 @@ export function choice(options, value, change) {
   return made;
 }
 
-export function check(text, checked, change, title = "") {
-  const box = el("input", { type: "checkbox", checked, onchange: () => change(box.checked) });
-  return el("label", { class: "check", title }, box, ` ${text}`);
-}
-
 // Values that the browser keeps for all tabs, if it allows that.
 export const kept = {
   get(key) {

@@ -4,17 +4,17 @@ import * as address from "./address.js";
 import { AnalyseView } from "./analyse.js";
 import { Board } from "./board.js";
 import { Connection } from "./connection.js";
-import { button, check, choice, copy, el, labelled, say, sayTo } from "./dom.js";
+import { button, choice, copy, el, labelled, say, sayTo } from "./dom.js";
 import { moveList } from "./moves.js";
 import { NewGame } from "./newgame.js";
 import { PlayView } from "./play.js";
 import { RecordsView } from "./records.js";
 import { RunsView } from "./runs.js";
-import { sound } from "./sound.js";
 import { Table } from "./table.js";
 import { T } from "./texts.js";
 
 const FIRST = ["othello", null, ["human", "level:4"]]; // the first game of a new user
+const RANDOM = 6; // moves at the start of games between policies
 const HELD = 150; // milliseconds: faster steps are one entry in the browser's history
 
 class App {
@@ -58,7 +58,6 @@ class App {
     const step = (label, text, plies) => button(text, () => table.step(plies), { "aria-label": label, title: label });
     this.steps = el("div", { class: "buttons steps" }, step(T.first, "|◀", -1e6), step(T.previous, "◀", -1), step(T.next, "▶", 1), step(T.last, "▶|", 1e6),
       button(T.flip, () => { this.board.flip(); this.render(); }));
-    this.sound = check(T.sound, sound.on, (on) => sound.turn(on));
     this.format = choice(T.formats, "jsonl", () => {});
     this.moves = el("div", { class: "movelist", tabIndex: 0, role: "region", "aria-label": T.moves });
     this.side = el("div", { class: "side" });
@@ -66,7 +65,7 @@ class App {
     this.#steppedByHand();
     this.status = el("div", { class: "status" }, this.caption, this.counts, this.note, this.problem, this.pass);
     this.notation = el("section", { class: "notation", "aria-label": T.moves }, this.moves, this.form,
-      el("div", { class: "buttons" }, button(T.copyLink, () => this.#copyLink()), button(T.copyMoves, () => this.#copied(table.tree.mainLine().slice(1).map((node) => node.move).join(" "))), button(T.copyPicture, () => this.#copyPicture()), this.sound),
+      el("div", { class: "buttons" }, button(T.copyLink, () => this.#copyLink()), button(T.copyMoves, () => this.#copied(table.tree.mainLine().slice(1).map((node) => node.move).join(" "))), button(T.copyPicture, () => this.#copyPicture())),
       el("details", {}, el("summary", {}, T.keep),
         el("div", { class: "buttons saving" }, labelled(T.format, this.format), button(T.save, () => this.save()))));
     this.main = el("main", { hidden: true }, this.place, this.status, this.side);
@@ -147,7 +146,7 @@ class App {
     document.title = T.pageTitle(...about, T.views[this.view]);
     if (text === this.address) return;
     const now = performance.now(), held = by === "step" && now - this.written < HELD;
-    history[!this.address || this.opening || by === "reply" || held ? "replaceState" : "pushState"]({}, "", text);
+    history[!this.address || this.opening || by === "reply" || held || table.watched ? "replaceState" : "pushState"]({}, "", text);
     this.address = location.hash;
     this.written = now;
   }
@@ -168,8 +167,8 @@ class App {
 
   async save() {
     const { table } = this, { tree } = table;
-    const end = tree.mainLine().at(-1), { players, info, goals } = this.#told(end);
-    const wanted = { format: this.format.value, line: tree.line(end), players, info, goals, resigned: tree.resigned(end) };
+    const end = tree.mainLine().at(-1), { players, info, goals } = this.#told(end), resigned = table.side(tree.resigned(end));
+    const wanted = { format: this.format.value, line: tree.line(end), players, info: resigned ? { ...info, resigned } : info, goals };
     const path = end.path, analysed = wanted.format === "page" && path.some((node) => node.explanation);
     if (analysed) Object.assign(wanted, { notes: path.map((node) => this.analysis.noteOf(node)), curve: path.map((node) => this.analysis.shareOf(node)) });
     const file = await this.connection.request({ do: "save", ...wanted }).catch((error) => table.fail(error));
@@ -214,14 +213,15 @@ class App {
 
   // ---- views
 
-  #choose(view) {
+  #choose(view, watched = null) {
     this.view = this.table.view = view;
+    this.table.watched = watched;
     for (const [name, tab] of Object.entries(this.tabs)) {
       if (name === view) tab.setAttribute("aria-current", "page");
       else tab.removeAttribute("aria-current");
     }
     this.side.replaceChildren(this.views[view].element, ...(view === "runs" ? [] : [this.notation]), this.views[view].extra ?? "");
-    document.body.className = view;
+    document.body.className = watched ? `${view} watching` : view;
   }
 
   setView(view) {
@@ -251,6 +251,30 @@ class App {
     if (!this.mayLeave()) return;
     this.#choose("play");
     await this.table.newGame(game, null, ["human", policy]).catch((error) => this.table.fail(error));
+  }
+
+  // The latest policy of a training plays the one before it, game after game.
+  watch({ game, policy, before }) {
+    if (!this.mayLeave()) return;
+    this.#choose("runs", { policy, won: 0, games: 0, counted: null });
+    this.#watchGame(game, [policy, before]);
+  }
+
+  // Games begin with random moves, so that they differ.
+  async #watchGame(game, seats) {
+    const { table } = this;
+    await table.newGame(game, null, ["human", "human"]).catch((error) => table.fail(error));
+    for (let ply = 0; ply < RANDOM && table.open; ply++) await table.play(table.position.legal[Math.floor(Math.random() * table.position.legal.length)][0]);
+    if (table.watched) table.seat(seats);
+  }
+
+  #countWatched() {
+    const { table } = this, { watched, node } = table;
+    if (!watched || !table.agentsOnly || !node.position?.over || watched.counted === node) return;
+    watched.counted = node;
+    watched.games++;
+    if (node.position.goals[table.seats.indexOf(watched.policy)] === 100) watched.won++;
+    setTimeout(() => { if (table.watched === watched) this.#watchGame(table.info.text, [...table.seats].reverse()); }, 2000);
   }
 
   // ---- moves
@@ -363,9 +387,8 @@ class App {
   toBoard() { this.place.scrollIntoView({ block: "nearest" }); }
 
   #changed(by) {
-    const { table } = this, before = this.heard;
-    this.heard = table.node;
-    if (table.node?.position && table.node.parent === before && before) sound.play();
+    const { table } = this;
+    this.#countWatched();
     this.render();
     if (table.tree && table.position) this.#keepAddress(by);
   }
@@ -382,9 +405,11 @@ class App {
     this.caption.textContent = table.caption();
     const counts = position.counts.map((count, i) => T.pieces(table.side(i), count) + (position.groups ? ` (${T.groups(position.groups[i])})` : ""));
     if (info.limit) counts.push(T.plyOf(position.ply, info.limit));
+    const opening = table.node.path.findLast((node) => node.position?.opening);
+    if (opening) counts.push(T.opening(opening.position.opening));
     this.counts.textContent = counts.join(" · ") + this.#change();
     this.#bar();
-    this.note.textContent = table.thinking ? T.thinking(this.newGame.nameOf(table.thinking)) : table.message || this.analysis.note || (this.#mustPass() ? T.mustPass(table.side(position.to_move)) : this.#whoseTurn());
+    this.note.textContent = table.watched ? T.watched(table.side(table.seats.indexOf(table.watched.policy)), table.watched.won, table.watched.games) : table.thinking ? T.thinking(this.newGame.nameOf(table.thinking)) : table.message || this.analysis.note || (this.#mustPass() ? T.mustPass(table.side(position.to_move)) : this.#whoseTurn());
     this.problem.textContent = table.problem;
     this.form.hidden = table.over || Boolean(editing); // it stays while an agent thinks, and keeps the focus
     const passes = this.form.hidden || !table.open ? [] : position.legal.filter(([, squares]) => !squares.length);

@@ -165,7 +165,7 @@ export class NewGame {
     if (goesOn) return table.seat(seats);
     await table.newGame(this.chosen, null, seats).catch((error) => table.fail(error));
     // The user's side is at the bottom in games whose sides have a direction.
-    this.app.board.flipped = table.info.moves_pieces && seats[0] !== "human" && seats[1] === "human";
+    this.app.board.flipped = table.tree.root.position.legal.some(([, squares]) => squares.length > 1) && seats[0] !== "human" && seats[1] === "human";
     this.app.render();
     this.app.board.grid.querySelector('[tabindex="0"]')?.focus({ preventScroll: true });
   }

@@ -22,11 +22,12 @@ export class PlayView {
     this.element = el("section", { "aria-label": T.views.play },
       el("div", { class: "buttons" }, button(T.newGame, () => app.newGame.open(), { class: "main" }), this.undo, this.redo, this.hint, this.resign, this.analyse, this.goOn),
       this.players, this.speedField);
-    this.extra = el("details", {}, el("summary", {}, T.setUp),
+    this.rules = el("details", { class: "rules" });
+    this.extra = el("div", {}, this.rules, el("details", {}, el("summary", {}, T.setUp),
       labelled(T.positionText, this.position),
       el("div", { class: "fields" }, labelled(T.toMove, this.toMove), labelled(T.edit, this.editing, T.editHelp)),
       el("div", { class: "buttons" }, button(T.usePosition, () => this.usePosition()),
-        button(T.copyPosition, async () => say((await copy(table.position.fen)) ? T.copied : T.copyThis(table.position.fen)))));
+        button(T.copyPosition, async () => say((await copy(table.position.fen)) ? T.copied : T.copyThis(table.position.fen))))));
     this.position.addEventListener("keydown", (event) => { if (event.key === "Enter") this.usePosition(); });
     this.#speedText();
   }
@@ -41,7 +42,9 @@ export class PlayView {
   }
 
   show() {
-    const { table } = this.app, { position } = table;
+    const { table } = this.app, { position, info } = table;
+    if (this.info !== info) this.rules.replaceChildren(el("summary", {}, T.rulesOf(info.name)), el("img", { src: info.picture, alt: T.startOf(info.name) }), ...info.rules.split(/\n+/).map((text) => el("p", {}, text)));
+    this.info = info;
     const players = table.seats.map((seat) => (seat === "human" ? T.human : this.app.newGame.nameOf(seat)));
     this.players.textContent = [table.info.name, ...players.map((player, i) => T.playedBy(table.side(i), player))].join(" · ");
     if (document.activeElement !== this.position && !this.editing.checked) this.position.value = position.fen;

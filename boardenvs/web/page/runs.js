@@ -1,16 +1,20 @@
-// The view of trainings and tournaments: curves, reports, and games against policies.
+// The view of trainings and tournaments: progress, curves, reports, games against and between policies.
 
 import { chart } from "./chart.js";
-import { button, el } from "./dom.js";
+import { button, el, labelled } from "./dom.js";
 import { T } from "./texts.js";
 
 const EVERY = 5000; // milliseconds between updates
+const LINES = 6; // of a chart
+const SHARES = ["evaluation/", "exact/", "exam/"]; // columns of numbers from 0 to 1
 
 export class RunsView {
   constructor(app) {
     this.app = app;
     this.list = el("ul", { class: "plain runs" });
-    this.element = el("section", { "aria-label": T.views.runs }, el("h2", {}, T.runs), el("p", { class: "help" }, T.runsHelp), this.list);
+    this.metric = el("select", { onchange: () => this.#compare() });
+    this.together = el("div", {}, labelled(T.compare, this.metric), (this.all = el("div")));
+    this.element = el("section", { "aria-label": T.views.runs }, el("h2", {}, T.runs), el("p", { class: "help" }, T.runsHelp), this.together, this.list);
     setInterval(() => { if (app.view === "runs" && app.connection.connected && !document.hidden) this.refresh(); }, EVERY);
   }
 
@@ -24,40 +28,61 @@ export class RunsView {
     const text = JSON.stringify(runs.map((run) => ({ ...run, age: T.age(run.age) })));
     if (text === this.listed) return;
     this.listed = text;
+    this.runs = runs;
     const focused = document.activeElement?.id;
     this.list.replaceChildren(...(runs.length ? runs.map((run) => this.#item(run)) : [el("li", {}, T.noRuns)]));
+    const columns = [...new Set(runs.flatMap((run) => Object.keys(run.table ?? {})))].filter((name) => !/^(steps|minutes|low\/|high\/)/.test(name));
+    this.together.hidden = !columns.length;
+    const chosen = columns.includes(this.metric.value) ? this.metric.value : columns[0];
+    this.metric.replaceChildren(...columns.map((name) => el("option", { value: name, selected: name === chosen }, T.metric(name))));
+    this.#compare();
     if (focused) document.getElementById(focused)?.focus();
   }
 
   #item(run) {
     const about = [T[run.kind], run.game, T.age(run.age)].filter(Boolean).join(", ");
-    const name = { "aria-describedby": `run-${run.name}` };
-    const report = button(T.reportPage, () => this.#report(run.name), { id: `report-${run.name}`, ...name });
-    const play = button(T.playLatest, () => this.app.playAgainst(run.game, run.policy), { id: `play-${run.name}`, ...name });
-    return el("li", {}, el("h3", { id: `run-${run.name}` }, run.name), el("p", {}, about), this.#curve(run),
-      el("div", { class: "buttons" }, run.report ? report : el("span", {}, T.noReport), run.policy && run.game ? play : run.kind === "training" ? el("span", {}, T.noPolicy) : ""));
+    const one = (name, text, action) => button(text, action, { id: `${name}-${run.name}`, "aria-describedby": `run-${run.name}` });
+    const { table = {} } = run, opponents = Object.keys(table).filter((name) => `low/${name.slice(11)}` in table).slice(0, LINES);
+    return el("li", {}, el("h3", { id: `run-${run.name}` }, run.name), el("p", {}, about), this.#progress(run),
+      opponents.length ? this.#chart(T.curve(run.name), T.scores, opponents.map((name) => [name.slice(11), run, name])) : "",
+      el("div", { class: "buttons" },
+        run.report ? one("report", T.reportPage, () => open(this.app.connection.proven("report", run.name), "_blank", "noopener")) : el("span", {}, T.noReport),
+        run.policy && run.game ? one("play", T.playLatest, () => this.app.playAgainst(run.game, run.policy)) : run.kind === "training" ? el("span", {}, T.noPolicy) : "",
+        run.before && run.policy && run.game ? one("watch", T.watch, () => this.app.watch(run)) : ""));
   }
 
-  async #report(report) {
-    try {
-      open(await this.app.connection.once({ report }), "_blank", "noopener");
-    } catch (error) {
-      this.app.table.fail(error);
-    }
+  // Steps, time left, exam and losses at the last evaluation.
+  #progress({ steps: all, table = {} }) {
+    const last = (name) => table[name]?.at(-1) ?? null, steps = last("steps");
+    if (!steps) return "";
+    const losses = Object.keys(table).filter((name) => name.includes("loss")).map((name) => `${T.metric(name)} ${last(name)?.toFixed(3) ?? "–"}`);
+    const left = all && steps < all ? T.minutesLeft((last("minutes") * (all - steps)) / steps) : "";
+    return el("p", {}, el("progress", { max: Math.max(all ?? 0, steps), value: steps, "aria-label": T.steps }), " ",
+      [T.stepsOf(steps, all), left, last("exam/kept") !== null && T.exam(last("exam/kept")), ...losses].filter(Boolean).join(" · "));
   }
 
-  // A training's scores against its opponents.
-  #curve({ name, curve = {} }) {
-    const lines = Object.values(curve);
-    if (!lines.length) return "";
-    const last = Math.max(...lines.flat().map(([steps]) => steps)), [unit, text] = last < 1e6 ? [1e3, "k"] : [1e6, "M"];
-    const legend = Object.entries(curve).map(([opponent, points], number) =>
-      el("li", {}, el("span", { class: `key line-${number}`, "aria-hidden": "true" }), T.scored(opponent, points.at(-1)[1])));
+  // One metric of all runs.
+  #compare() {
+    const name = this.metric.value, shown = this.runs.filter((run) => run.table?.[name]).slice(0, LINES);
+    this.all.replaceChildren(shown.length ? this.#chart(T.metric(name), T.metric(name), shown.map((run) => [run.name, run, name])) : "");
+  }
+
+  // Lines given as [name, run, column], with bands where the runs have intervals.
+  #chart(label, title, given) {
+    const share = SHARES.some((kind) => given[0][2].startsWith(kind));
+    const points = ({ table }, column) => (table[column] ?? []).flatMap((y, i) => (y === null ? [] : [[table.steps[i], y]]));
+    const lines = given.map(([, run, column]) => points(run, column));
+    const band = ({ table }, name) => (table[`low/${name}`] ?? []).map((low, i) => [table.steps[i], low, table[`high/${name}`][i]]);
+    const all = lines.flat(), last = Math.max(1, ...all.map(([steps]) => steps)), [unit, text] = last < 1e6 ? [1e3, "k"] : [1e6, "M"];
+    const range = share ? [0, 1] : [Math.min(0, ...all.map(([, y]) => y)), Math.max(1e-9, ...all.map(([, y]) => y))];
+    const written = share ? T.percent : (y) => String(Number(y.toPrecision(2)));
+    const legend = given.map(([name], i) => el("li", {}, el("span", { class: `key line-${i}`, "aria-hidden": "true" }), lines[i].length ? T.now(name, written(lines[i].at(-1)[1])) : name));
     return el("figure", {},
       chart({
-        lines, width: Math.min(640, (this.list.clientWidth || 640) - 28), label: T.curve(name), xLabel: T.steps, xRange: [0, last], baseline: 0.5,
-        xText: (steps) => (steps ? `${steps / unit}${text}` : "0"), ticks: [0, 0.25, 0.5, 0.75, 1].map((part) => [part, T.percent(part)]),
+        lines, bands: given.map(([, run, column]) => band(run, column.slice(11))), range, label, baseline: share ? 0.5 : 0,
+        width: Math.min(640, (this.list.clientWidth || 640) - 28), xLabel: T.steps, xRange: [0, last], xText: (steps) => (steps ? `${steps / unit}${text}` : "0"),
+        ticks: [0, 0.25, 0.5, 0.75, 1].map((part) => range[0] + part * (range[1] - range[0])).map((y) => [y, written(y)]),
       }),
-      el("figcaption", {}, T.scores, el("ul", { class: "plain" }, legend)));
+      el("figcaption", {}, title, el("ul", { class: "plain" }, legend)));
   }
 }

@@ -6,6 +6,7 @@ import { Tree } from "./moves.js";
 import { T } from "./texts.js";
 
 const KEPT = "boardenvs";
+const WATCHED = 0.6; // seconds a move
 
 export class Table extends EventTarget {
   tree = null;
@@ -14,6 +15,7 @@ export class Table extends EventTarget {
   speed = 0; // seconds between the moves of agents that play each other
   seconds = null; // thinking time of agents that search; null: their own
   view = "play";
+  watched = null; // {policy, won, games, counted} while two policies play each other
   message = ""; // shown beside the caption
   problem = "";
   #thinking = null; // {abort, agent} while an agent thinks about its move
@@ -32,7 +34,7 @@ export class Table extends EventTarget {
   get over() { return this.position?.over || this.tree.resigned() !== null; }
   get agentsOnly() { return this.seats.every((seat) => seat !== "human"); }
   // Whether the user may move.
-  get open() { return !this.over && (this.view !== "play" || this.seats[this.position?.to_move] === "human"); }
+  get open() { return !this.over && ((this.view !== "play" && !this.watched) || this.seats[this.position?.to_move] === "human"); }
 
   side(role) { return this.info.sides[role]; }
   // Whether a game of the user would be lost.
@@ -169,7 +171,7 @@ export class Table extends EventTarget {
 
   // Let agents move as long as it is their turn.
   async turn() {
-    while (this.view === "play" && !this.paused && !this.#thinking && this.tree && this.position && !this.over) {
+    while ((this.view === "play" || this.watched) && !this.paused && !this.#thinking && this.tree && this.position && !this.over) {
       const seat = this.seats[this.position.to_move];
       if (seat === "human") return;
       const { tree, node } = this;
@@ -186,7 +188,7 @@ export class Table extends EventTarget {
         return this.fail(error);
       }
       if (this.#thinking !== thinking) return;
-      if (this.agentsOnly && answer.position) await pause(1000 * this.speed - (performance.now() - began), thinking.abort.signal);
+      if (this.agentsOnly && answer.position) await pause(1000 * (this.watched ? WATCHED : this.speed) - (performance.now() - began), thinking.abort.signal);
       if (this.#thinking !== thinking) return;
       this.#thinking = null;
       if (!answer.position || tree !== this.tree || node !== this.node) return;

@@ -1,0 +1,36 @@
+"""The names of Othello's common openings, however the board is turned."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from boardenvs.game.position import Position
+from boardenvs.games import make
+from boardenvs.games.othello import Othello
+from boardenvs.records.moves import parse_moves
+from boardenvs.records.record import replay
+
+_NAMES = Path(__file__).with_name("openings.txt")  # moves and a name a line
+
+
+def opening_of(position: Position) -> str | None:
+    """Return the name of the opening that has just been reached; None if it has none."""
+    game = position.game
+    if not isinstance(game, Othello) or game.holes:
+        return None
+    return _names().get((*position.words, position.to_move))
+
+
+@cache
+def _names() -> dict[tuple[int, ...], str]:
+    """The names by words and side to move."""
+    found, game = {}, make("othello")
+    lines = [line.split(maxsplit=1) for line in _NAMES.read_text(encoding="utf-8").splitlines()]
+    records = parse_moves(game, (moves for moves, _ in lines))
+    for (_, name), record in zip(lines, records, strict=True):
+        last = replay(record)[-1]
+        for symmetry in game.symmetries:
+            turned = last.image(symmetry)
+            found[(*turned.words, turned.to_move)] = name
+    return found
