@@ -310,14 +310,14 @@ def test_ratings_are_those_of_the_pool_or_called_relative(written: tuple[Path, R
 def test_two_processes_do_not_play_the_same_tournament(finished: Path) -> None:
     code = (
         "import sys; from pathlib import Path\n"
-        "from boardenvs.arena.tournament import playing_alone\n"
-        "with playing_alone(Path(sys.argv[1])): print('mine', flush=True); sys.stdin.read()"
+        "from boardenvs.utils.files import working_alone\n"
+        "with working_alone(Path(sys.argv[1]), ()): print('mine', flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", code, str(finished.parent)]
     other = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert other.stdout is not None
     other.stdout.readline()
-    with pytest.raises(ValueError, match="another process is playing the tournament"):
+    with pytest.raises(OSError, match="another process is writing into it"):
         resume(finished.parent, SETTINGS)
     other.communicate(b"")
     assert resume(finished.parent, SETTINGS) == (2, [])

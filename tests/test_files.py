@@ -23,6 +23,7 @@ from boardenvs.agents.policy_file import save_policy
 from boardenvs.arena import make_settings, run_tournament, tournament, write_results
 from boardenvs.arena.tournament import Journal
 from boardenvs.utils.files import (
+    LOCK,
     append_lines,
     check_folder,
     check_writable,
@@ -154,7 +155,7 @@ def test_a_tournament_removes_what_it_wrote_and_nothing_else(tmp_path, monkeypat
     path = tmp_path / "arena"
     play(path)
     ours = {p for p in path.rglob("*") if p.is_file()}
-    assert ours <= set(written(path, tournament.WRITTEN))
+    assert ours <= set(written(path, [*tournament.WRITTEN, LOCK]))
     theirs = {put(path / name) for name in ("thesis.tex", "reversi/photo.png")}
     put(path / "report.md.123.456.tmp")  # of a killed writer
     with monkeypatch.context() as patch:

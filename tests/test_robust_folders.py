@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import io
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,16 +16,21 @@ from training.folder import (
     CheckpointError,
     RunError,
     load_newest,
-    make_folder,
-    reopen_folder,
+    run_folder,
     save_checkpoint,
 )
 from training.run_settings import PPOConfig
+from training.single_run import SingleRunSettings, begun
 
 CONFIG = PPOConfig(name="tiny", game="reversi", steps=10)
 
 
 pytestmark = pytest.mark.usefixtures("in_python")
+
+
+def make_folder(path, **ways):
+    with run_folder(path, CONFIG, **ways):
+        pass
 
 
 def put(path, content="mine"):
@@ -37,28 +44,56 @@ def put(path, content="mine"):
 
 def test_a_run_removes_what_it_wrote_and_nothing_else(tmp_path):
     path = tmp_path / "run"
-    make_folder(path, CONFIG, overwrite=False)
+    make_folder(path)
     ours = [
         put(path / name)
         for name in ("result.json", "checkpoints/000000000005.ckpt", "report.md.1.2.tmp")
     ]
     theirs = [put(path / name) for name in ("thesis.tex", "checkpoints/notes.txt", "x/y")]
     with pytest.raises(RunError, match="--resume goes on with it, --overwrite replaces it"):
-        make_folder(path, CONFIG, overwrite=False)
-    make_folder(path, CONFIG, overwrite=True)
+        make_folder(path)
+    make_folder(path, overwrite=True)
     assert not any(p.exists() for p in ours)
     assert all(p.read_text() == "mine" for p in theirs)
 
 
 @pytest.mark.parametrize("name", ["report.md", "pool", "checkpoints/000000000001.ckpt"])
 def test_a_folder_of_others_with_links_is_not_used(tmp_path, name):
-    make_folder(tmp_path, CONFIG, overwrite=False)
+    make_folder(tmp_path)
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).symlink_to(tmp_path.parent / "wherever")
-    with pytest.raises(OSError, match=f"it is a link.*{name}"):
-        reopen_folder(tmp_path, CONFIG)
-    with pytest.raises(RunError, match=f"{name}.*it is a link"):
-        make_folder(tmp_path, CONFIG, overwrite=True)
+    for way in ("resume", "overwrite"):
+        with pytest.raises(RunError, match=f"{name}: it is a link"):
+            make_folder(tmp_path, **{way: True})
+
+
+HOLDING = """
+import sys; from pathlib import Path; from boardenvs.utils.files import working_alone
+with working_alone(Path(sys.argv[1]), ()): print("mine", flush=True); sys.stdin.read()
+"""
+
+
+def test_a_folder_in_which_another_process_writes_is_not_used(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = Path("runs/tiny")
+    make_folder(path)
+    before = sorted(path.iterdir())
+    command = [sys.executable, "-c", HOLDING, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        for way in ("resume", "overwrite"):
+            with pytest.raises(RunError, match="runs/tiny: another process is writing into it"):
+                make_folder(path, **{way: True})
+        put(path / "settings.json", "{}")
+        given = {"name": "tiny", "resume": True, "trust": False}
+        with pytest.raises(OSError, match="another process"), begun(SingleRunSettings, {**given}):
+            pass
+        other.communicate(b"")
+    with begun(SingleRunSettings, given):
+        pass
+    make_folder(path, resume=True)
+    assert {*path.iterdir()} - {*before} <= {path / "settings.json"}
 
 
 # ---- checkpoints ---------------------------------------------------------------------------------

@@ -184,6 +184,7 @@ def test_code_on_the_command_line_is_imported():
 
 @dataclass(frozen=True)
 class OfRllib(SingleRunSettings):
+    name: str = ""
     opponent: str = "random"
 
 
@@ -191,7 +192,8 @@ def kept(trust=False, **settings):
     """What --resume reads in a folder of others with these settings."""
     Path("runs/a").mkdir(parents=True, exist_ok=True)
     Path("runs/a/settings.json").write_text(json.dumps({"game": "reversi", **settings}))
-    return begun(OfRllib, {"name": "a", "resume": True, "trust": trust})[0]
+    with begun(OfRllib, {"name": "a", "resume": True, "trust": trust}) as (made, _):
+        return made
 
 
 def test_code_of_a_resumed_run_is_imported_with_trust():
@@ -213,7 +215,7 @@ def test_a_resumed_run_of_others_has_neither_links_nor_nonsense():
     Path("runs/b").mkdir()
     Path("runs/b/checkpoint.npz").touch()
     with pytest.raises(ValueError, match="runs/b has a run: add --resume"):
-        begun(OfRllib, {"name": "b", "resume": False, "trust": False})
+        begun(OfRllib, {"name": "b", "resume": False, "trust": False}).__enter__()
 
 
 # ---- names of files, and values ------------------------------------------------------------------

@@ -33,7 +33,7 @@ from boardenvs.utils.files import written
 from training import evaluation, ppo, report
 from training.command import read_settings
 from training.evaluation import Score, SuiteResult
-from training.folder import WRITTEN, load_newest, make_folder
+from training.folder import WRITTEN, load_newest
 from training.gumbel.gumbel_settings import GumbelConfig
 from training.ntuple.ntuple_settings import NTupleConfig
 from training.run import Run
@@ -237,8 +237,7 @@ def counting(folder: Path, resume: bool = False, **changes: Any) -> tuple[Counti
         "checkpoint_every": 25, "evaluation": {"every": 50, **panel}, **changes,
     }  # fmt: skip
     settings, shown = RunSettings.model_validate(fields), io.StringIO()
-    if not folder.exists():
-        make_folder(folder, settings, overwrite=False)
+    folder.mkdir(exist_ok=True)
     training = Counting(settings, folder)
     training.train(resume, Console(file=shown, width=200))
     return training, shown.getvalue()

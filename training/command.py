@@ -23,7 +23,7 @@ from boardenvs.utils.checks import cut, printable, quote, unknown
 from boardenvs.utils.console import make_console
 from boardenvs.utils.decoding import decode, parse_yaml
 from boardenvs.utils.ending import interrupting, why_interrupted
-from training.folder import RUNS, RunError, make_folder, reopen_folder
+from training.folder import RUNS, RunError, run_folder
 from training.run_settings import ConfigError, GameSettings
 
 Settings = TypeVar("Settings", bound=GameSettings)
@@ -97,12 +97,12 @@ def run(
     KeyboardInterrupt.
     """
     folder = RUNS / config.name
-    if resume:
-        reopen_folder(folder, config)
-    else:
-        make_folder(folder, config, overwrite)
     th.set_num_threads(1)
-    with threadpool_limits(1), interrupting():  # NumPy's threads
+    with (
+        run_folder(folder, config, resume=resume, overwrite=overwrite),
+        threadpool_limits(1),  # NumPy's threads
+        interrupting(),
+    ):
         return train(config, folder, resume, console)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,10 @@ from boardenvs.utils.checks import cut, unknown
 from boardenvs.utils.decoding import parse_yaml
 from boardenvs.utils.ending import message_of
 from boardenvs.utils.files import (
-    check_folder,
     is_unused,
-    refuse_links,
     remove_left_over,
     remove_written,
+    working_alone,
     write_atomically,
 )
 from training.run_settings import GameSettings
@@ -71,41 +71,58 @@ class CheckpointError(RunError):
     """A checkpoint that is missing or damaged; the message names the file."""
 
 
-def make_folder(folder: Path, config: GameSettings, overwrite: bool) -> None:
-    """Create the folder of a new run; `overwrite` removes the files of an earlier one.
+@contextmanager
+def run_folder(
+    folder: Path, config: GameSettings, *, resume: bool = False, overwrite: bool = False
+) -> Iterator[None]:
+    """Hold the folder of a run, with its settings in it, until the block ends.
 
-    RunError if there are files in it already, or it cannot be created.
+    It is created, or with `resume` as it was left; `overwrite` removes the files of an earlier run.
+    RunError if there are files in it already, it has no run with these settings to resume, it
+    cannot be created, or another process has it.
     """
-    try:
-        check_folder(folder)
-        refuse_links(folder, WRITTEN)
-    except OSError as error:
-        raise RunError(message_of(error)) from None
-    if not is_unused(folder, WRITTEN):
-        if not overwrite:
-            raise RunError(
-                f"{folder} exists: --resume goes on with it, --overwrite replaces it, and "
-                "--set name=NAME makes another"
-            )
-        known = (folder / "config.yaml").is_file()
-        if not known or not {"name", "game"} <= _settings_in(folder).keys():
-            raise RunError(f"{folder} is not replaced: it has no config.yaml of a run")
-        remove_written(folder, [name for name in WRITTEN if name != "config.yaml"])
-    folder.mkdir(parents=True, exist_ok=True)
-    _write_settings(folder, config)
+
+    def check() -> None:
+        if resume:
+            _check_same(folder, config)
+        elif not is_unused(folder, WRITTEN):
+            _check_replaceable(folder, overwrite)
+
+    with ExitStack() as held:
+        try:
+            held.enter_context(working_alone(folder, WRITTEN, check))
+        except OSError as error:
+            raise RunError(message_of(error)) from None
+        if resume:
+            remove_left_over(folder, WRITTEN)
+        else:
+            remove_written(folder, [name for name in WRITTEN if name != "config.yaml"])
+        write_atomically(
+            folder / "config.yaml",
+            yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False).encode(),
+        )
+        yield
 
 
-def reopen_folder(folder: Path, config: GameSettings) -> None:
-    """Prepare the folder of a run to be resumed; RunError if it has none with these settings."""
+def _check_replaceable(folder: Path, overwrite: bool) -> None:
+    if not overwrite:
+        raise RunError(
+            f"{folder} exists: --resume goes on with it, --overwrite replaces it, and "
+            "--set name=NAME makes another"
+        )
+    known = (folder / "config.yaml").is_file()
+    if not known or not {"name", "game"} <= _settings_in(folder).keys():
+        raise RunError(f"{folder} is not replaced: it has no config.yaml of a run")
+
+
+def _check_same(folder: Path, config: GameSettings) -> None:
+    """RunError if there is no run with these settings."""
     before = _settings_in(folder)
     if changed := "\n".join(_differences(before, config.model_dump(mode="json"))):
         raise RunError(
             f"{folder} was made with other settings; resume with those, or give another name:\n"
             + changed
         )
-    refuse_links(folder, WRITTEN)
-    remove_left_over(folder, WRITTEN)
-    _write_settings(folder, config)
 
 
 def _settings_in(folder: Path) -> dict[str, Any]:
@@ -117,13 +134,6 @@ def _settings_in(folder: Path) -> dict[str, Any]:
         return dict(parse_yaml(path.read_text(encoding="utf-8")))
     except (TypeError, ValueError) as error:
         raise RunError(f"{path} holds no settings: {cut(str(error), 400)}") from None
-
-
-def _write_settings(folder: Path, config: GameSettings) -> None:
-    write_atomically(
-        folder / "config.yaml",
-        yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False).encode(),
-    )
 
 
 def _differences(before: dict[str, Any], now: dict[str, Any], within: str = "") -> Iterator[str]:

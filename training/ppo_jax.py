@@ -307,8 +307,8 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = parser_of(JaxSettings, "training.ppo_jax", "Train in one compiled program of JAX.")
     limit_jax(1)
     try:
-        settings, folder = begun(JaxSettings, vars(parser.parse_args(words)))
-        train(Trainer(settings), folder)
+        with begun(JaxSettings, vars(parser.parse_args(words))) as (settings, folder):
+            train(Trainer(settings), folder)
     except (ValueError, OSError) as error:
         parser.error(str(error))
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,7 +16,7 @@ from boardenvs.agents.policy_file import save_policy
 from boardenvs.agents.spec import runs_code
 from boardenvs.utils.checks import cut, unknown
 from boardenvs.utils.decoding import decode, parse_json
-from boardenvs.utils.files import is_unused, refuse_links, write_atomically
+from boardenvs.utils.files import is_unused, working_alone, write_atomically
 
 # All that these runs write into their folders.
 WRITTEN = (
@@ -70,28 +71,34 @@ def parser_of(
     return parser
 
 
-def begun(settings: type[Settings], given: dict[str, Any]) -> tuple[Settings, Path]:
-    """The settings of a run and its folder; with "resume" those that the run has kept, which may
-    name code only with "trust".
+@contextmanager
+def begun(settings: type[Settings], given: dict[str, Any]) -> Iterator[tuple[Settings, Path]]:
+    """Yield the settings of a run and its folder, which no other run has until the block ends; with
+    "resume" the settings that the run has kept, which may name code only with "trust".
 
     ValueError if the folder has another run, or none to resume, or for wrong settings; OSError if
-    it has links.
+    it has links, or another process has it.
     """
     folder, resume, trust = Path("runs", given["name"]), given.pop("resume"), given.pop("trust")
     file = folder / "settings.json"
-    if resume and not file.is_file():
-        known = [str(path.parent) for path in folder.parent.glob("*/settings.json")]
-        raise ValueError(unknown("run to resume", str(folder), known))
-    refuse_links(folder, WRITTEN)
-    if not resume and not is_unused(folder, WRITTEN):
-        raise ValueError(f"{folder} has a run: add --resume, or choose another --name")
+
+    def check() -> None:
+        if not resume and not is_unused(folder, WRITTEN):
+            raise ValueError(f"{folder} has a run: add --resume, or choose another --name")
+
     made = _kept(settings, file, trust) if resume else settings(**given)
     boardenvs.games.make(made.game)
-    return made, folder
+    with working_alone(folder, WRITTEN, check):
+        yield made, folder
 
 
 def _kept(settings: type[Settings], file: Path, trust: bool) -> Settings:
-    """The settings in a file; ValueError if they are wrong or, without `trust`, name code."""
+    """The settings of a run in its file; ValueError if there is none, they are wrong or, without
+    `trust`, name code.
+    """
+    if not file.is_file():
+        known = [str(path.parent) for path in file.parent.parent.glob("*/settings.json")]
+        raise ValueError(unknown("run to resume", str(file.parent), known))
     try:
         made = decode(settings, parse_json(file.read_text(encoding="utf-8")), "the settings")
     except ValueError as error:

@@ -10,11 +10,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-from filelock import FileLock, Timeout
 
 from boardenvs.arena.pairing import play_pairings
 from boardenvs.arena.played import Played
@@ -26,18 +24,17 @@ from boardenvs.utils.decoding import parse_json
 from boardenvs.utils.files import (
     append_lines,
     is_unused,
-    refuse_links,
     remove_left_over,
     remove_written,
     whole_lines,
+    working_alone,
     write_atomically,
 )
 
 JOURNAL = "journal.jsonl"
-LOCK = "arena.lock"  # held while a process plays
 
 # The files of a tournament; `overwrite` removes these and no others.
-WRITTEN = (JOURNAL, "games/*.jsonl", LOCK, *REPORT)
+WRITTEN = (JOURNAL, "games/*.jsonl", *REPORT)
 
 # Called with a pairing that was played, with the actions of all its games, before it is in the
 # journal, or None at the beginning; then the number of pairings that are played, and of all.
@@ -59,35 +56,14 @@ def run_tournament(
     this process) or on interruptions. `resume` continues the folder's tournament, which must have
     the same settings. `overwrite` replaces the files of the folder's tournament.
 
-    ValueError if the folder has a tournament already or, with `resume`, none or another, or if
+    ValueError if the folder has a tournament already or, with `resume`, none or another; OSError if
     another process is playing it. A script must call this under `if __name__ == "__main__":`, as
     the worker processes import it.
     """
     plan, folder = make_plan(settings), Path(folder)
-    _check(settings, folder, resume, overwrite)  # before anything is in the folder
-    with playing_alone(folder):
-        _check(settings, folder, resume, overwrite)  # again: another process may have been quicker
+    with working_alone(folder, WRITTEN, lambda: _check(settings, folder, resume, overwrite)):
         journal = _open(settings, folder, resume)
         return _play(plan, journal, settings, workers, watcher)
-
-
-@contextlib.contextmanager
-def playing_alone(folder: Path) -> Iterator[None]:
-    """Hold the lock of a tournament's folder; JournalError if another process has it."""
-    refuse_links(folder, WRITTEN)
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / LOCK, is_singleton=True)  # this process may hold it twice
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise JournalError(
-            f"another process is playing the tournament in {folder}: wait until it ends, or give "
-            "another folder"
-        ) from None
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _play(
@@ -151,7 +127,7 @@ def _open(settings: TournamentSettings, folder: Path, resume: bool) -> Journal:
     if resume:
         remove_left_over(folder, WRITTEN)
         return open_journal(folder)
-    remove_written(folder, [name for name in WRITTEN if name not in (JOURNAL, LOCK)])
+    remove_written(folder, [name for name in WRITTEN if name != JOURNAL])
     return Journal.create(folder / JOURNAL, settings.to_json())
 
 

@@ -81,15 +81,14 @@ class ArenaCommand:
     def run(self) -> None:
         from boardenvs.arena import run_tournament, write_results
         from boardenvs.arena.executor import WorkerError
-        from boardenvs.arena.tournament import JOURNAL, playing_alone
+        from boardenvs.arena.tournament import JOURNAL, WRITTEN
         from boardenvs.utils.console import counting, make_console
         from boardenvs.utils.ending import message_of, why_interrupted
-        from boardenvs.utils.files import check_folder
+        from boardenvs.utils.files import working_alone
 
         settings, console = self._settings(), make_console()
-        check_folder(self.out)
         if self.resume:
-            with playing_alone(self.out):
+            with working_alone(self.out, WRITTEN):
                 _drop_unfinished_games(self.out)
         try:
             with counting("pairings", every=0.0) as show:

@@ -10,7 +10,7 @@ import re
 import stat
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -18,6 +18,7 @@ from typing import BinaryIO
 if sys.platform != "win32":
     import fcntl
 
+LOCK = "in_use.lock"
 _LEFT_OVER = ".[0-9]*.[0-9]*.tmp"  # the endings that `replacing` gives to temporary files
 
 
@@ -124,6 +125,32 @@ def naming(path: Path) -> Iterator[None]:
 
 
 # ---- folders -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def working_alone(
+    folder: Path, names: Sequence[str], check: Callable[[], object] = bool
+) -> Iterator[None]:
+    """Make a folder if it is missing, and hold its lock while files with these names are written.
+
+    `check` raises an error if the folder is not one to work in; it is called before anything is
+    made and again with the lock. OSError if another process has the lock, or for links.
+    """
+    from filelock import FileLock, Timeout
+
+    check()
+    check_folder(folder)
+    refuse_links(folder, [*names, LOCK])
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / LOCK, is_singleton=True)  # this process may hold it twice
+    try:
+        held = lock.acquire(timeout=0)
+    except Timeout:
+        why = "another process is writing into it: wait until it ends, or give another folder"
+        raise BlockingIOError(errno.EAGAIN, why, str(folder)) from None
+    with held:
+        check()  # another process may have been quicker
+        yield
 
 
 def written(folder: Path, names: Sequence[str]) -> Iterator[Path]:

@@ -240,8 +240,7 @@ def main(words: Sequence[str] | None = None) -> None:
             "the run's folder, add --trust"
         )
     try:
-        settings, folder = begun(RllibSettings, given)
-        with ray_for(settings):
+        with begun(RllibSettings, given) as (settings, folder), ray_for(settings):
             train(settings, folder)
     except (ValueError, OSError, WorkerError) as error:  # Ray's ConnectionError is an OSError
         parser.error(str(error))
