@@ -220,7 +220,7 @@ class WithoutResult(PlainHeaps):
     [
         (int, "<class 'int'> is no class of positions in plain Python: it must have the methods"),
         (ThreePlayers, "ThreePlayers has 3 roles: games have two players"),
-        (Endless, "Endless.step returns 0: it must be the position after the action, or None"),
+        (Endless, r"endless: step\(action\) is 18: it must be another position, or None"),
         (WithoutResult, "WithoutResult lacks result: a position needs them"),
     ],
 )
@@ -229,11 +229,42 @@ def test_what_cannot_be_a_game_is_said(kind: type[Any], message: str) -> None:
         PlainGame(kind).start()
 
 
-@pytest.mark.parametrize("wrong", [(1,), 5, ("a", "b"), (2**70, 0), (float("nan"), 0)])
-def test_a_result_that_is_no_pair_of_numbers_is_named(wrong: object) -> None:
-    game = boardenvs.PlainGame(type("Wrong", (PlainHeaps,), {"result": wrong}))
-    with pytest.raises(ValueError, match=r"wrong: result is .*: it must be two numbers"):
+WRONG: list[tuple[str, object, str]] = [
+    ("is_over", None, "is_over is None: it must be True or False"),
+    ("legal_actions", lambda _: [0.0], r"legal_actions\(\) is \[0.0\]: .* numbers of .*, 0 to 20"),
+    ("legal_actions", lambda _: [False, True], r"legal_actions\(\) is \[False, True\]: it must be"),
+    ("to_move", 1.0, "to_move is 1.0: it must be 0 or 1"),
+    ("observe", lambda *_: [0.5, 1, 1, 0], r"observe\(role\) is \[0.5, 1, .* be planes of 4 whole"),
+    ("observe", lambda *_: [], r"observe\(role\) is \[\]: it must be planes of 4 whole numbers"),
+    ("squares", [1, 2], r"squares is \[1, 2\]: it must be 4 whole numbers from -1 to 1"),
+    ("largest", "3", "largest is '3': it must be a whole number from 1"),
+    ("actions", 0, "actions of Wrong is 0: it must be names, or how many .*, 1 to 1000000"),
+    ("shape", 4, "the shape of Wrong is 4: it must be two numbers of ranks and files"),
+    ("max_plies", "9", "max_plies of Wrong is '9': it must be 1 or more, or None"),
+    ("roles", None, "the roles of Wrong are None: they must be two words"),
+    *(("result", x, "result is .*: it must be two numbers") for x in (5, (1,), (2**70, 0), "ab")),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "message"), WRONG)
+def test_a_value_that_no_game_can_have_is_named(name: str, value: Any, message: str) -> None:
+    kind: Any = type("Wrong", (PlainHeaps,), {"__init__": lambda *_: None, "heaps": (1, 2, 3)})
+    kind.to_move = 0
+    setattr(kind, name, value)
+
+    def play() -> None:
+        game = PlainGame(kind)
         game.kernels.points.one(*game.start()[0], 0)
+
+    with pytest.raises((TypeError, ValueError), match=message):
+        play()
+
+
+def test_an_object_that_changes_and_returns_itself_is_copied_before() -> None:
+    kind: Any = type("Fluent", (Changing,), {"step": lambda s, a: Changing.step(s, a) or s})
+    position = PlainGame(kind).start()
+    assert [len(position.step(a).legal_actions()) for a in (0, 18, 0)] == [11, 7, 11]
+    assert len(position.legal_actions()) == 12
 
 
 def test_pieces_of_both_sides_count_and_a_value_is_of_the_side_to_move() -> None:

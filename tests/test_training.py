@@ -29,7 +29,7 @@ from boardenvs.agents.policy_file import load_policy
 from boardenvs.arena import play_match
 from boardenvs.games import make
 from boardenvs.kernel import set_backend
-from boardenvs.utils.files import written
+from boardenvs.utils.files import LOCK, written
 from training import evaluation, ppo, report
 from training.command import read_settings
 from training.evaluation import Score, SuiteResult
@@ -118,10 +118,10 @@ def at_call(number: int, function: Callable[..., Any], then: Callable[[], None])
 def test_a_run_leaves_all_its_files_and_a_policy_that_loads(finished: Path) -> None:
     assert {p.name for p in finished.iterdir()} - {"before.npz"} == {
         "config.yaml", "result.json", "report.md", "report.html", "policy.npz", "checkpoints",
-        "pool", "tensorboard", "evaluations.csv", "learning_curve.svg",
+        "pool", "tensorboard", "evaluations.csv", "learning_curve.svg", LOCK,
     }  # fmt: skip
     files = {path for path in finished.rglob("*") if path.is_file()}
-    assert files == set(written(finished, WRITTEN))  # what --overwrite removes
+    assert files == set(written(finished, [*WRITTEN, LOCK]))  # --overwrite keeps the lock
     assert "](learning_curve.svg)" in (finished / "report.md").read_text()
     assert ">random<" in (finished / "learning_curve.svg").read_text()
     result = json.loads((finished / "result.json").read_text())

@@ -13,12 +13,11 @@ import gc
 import inspect
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,7 +29,7 @@ from boardenvs.game.errors import PositionError
 from boardenvs.game.kernels import Kernels
 from boardenvs.game.notation import Named
 from boardenvs.game.position import Position
-from boardenvs.game.rules import LIMITS, About
+from boardenvs.game.rules import MAX_VALUE, About
 from boardenvs.game.state import Array, BoolArray, Int8Array, State
 from boardenvs.kernel import Kernel
 from boardenvs.kernel.layout import pack_bits, unpack
@@ -38,6 +37,8 @@ from boardenvs.kernel.wide import split
 from boardenvs.utils.checks import is_whole, quote
 
 _NEEDED = ("legal_actions", "step", "to_move", "is_over", "result", "actions")
+_MOST_ACTIONS = 1_000_000
+_INTEGERS = (int, np.integer)  # bools are ints
 _BEGIN = "start"  # the text of the starting position
 # Attributes of the class that mean what they mean in `Rules`.
 _SHARED = ("roles", "shape", "look", "max_plies", "margin_counts", "opening_plies", "files")
@@ -160,17 +161,21 @@ class PlainGame(Game):
             raise TypeError(f"{kind.__name__} lacks {', '.join(missing)}: a position needs them")
         fields |= {name: getattr(start, name) for name in _SHARED if hasattr(start, name)}
         fields.setdefault("roles", ("first", "second"))
-        fields["shape"] = tuple(fields.get("shape", (1, 1)))
-        names = start.actions
-        names = range(1, names + 1) if isinstance(names, int) else names
+        shape, names = fields.get("shape", (1, 1)), start.actions
+        fields["shape"] = tuple(shape) if isinstance(shape, list) else shape
+        if is_whole(names, 1, _MOST_ACTIONS):
+            names = range(1, names + 1)
+        elif not isinstance(names, Collection) or not 1 <= len(names) <= _MOST_ACTIONS:
+            raise TypeError(
+                f"actions of {kind.__name__} is {quote(names)}: it must be names, or how many "
+                f"actions there are, 1 to {_MOST_ACTIONS}"
+            )
         fields |= {"notation": Named(tuple(map(str, names))), "_begin": start}
         for name, value in fields.items():
             object.__setattr__(self, name, value)
         self.__post_init__()
 
     def __post_init__(self) -> None:
-        if len(self.roles) != 2:
-            raise ValueError(f"{self.kind.__name__} has {len(self.roles)} roles: {LIMITS}")
         self.board  # noqa: B018 - raises ValueError for impossible shapes
 
     def __getattr__(self, name: str) -> Any:
@@ -350,16 +355,14 @@ class PlainKernels(Kernels):
         has_squares = hasattr(start, "squares")
         self.squares_of = _reader(kind, "squares") if has_squares else _no_squares
         self._largest = getattr(start, "largest", 1)
-        self._bits = {action: 1 << action for action in range(game.noop)}
-        self._copy = self._copier(start)
-        self.num_kinds, size = 0, game.board.size
-        planes = self._observed([start], np.zeros(1, np.int8)).shape[1]
-        if planes % size:
-            raise ValueError(
-                f"{kind.__name__}.observe returns {planes} numbers: it must be planes of the "
-                f"{size} squares of its shape, {tuple(game.board)}"
-            )
-        self.num_planes = planes // size
+        if not is_whole(self._largest, 1, 1 << 30):
+            raise self._wrong("largest", self._largest, "a whole number from 1 on")
+        if has_squares:
+            self._signed([start])
+        self._copy: Callable[[Any], Any] | None = None
+        self._try_step(start)
+        self.num_kinds, self.num_planes = 0, 0
+        self.num_planes = self._observed([start], np.zeros(1, np.int8)).shape[1] // game.board.size
         legal = game.legal_words
         self.begin = PlainKernel(game, "begin", self._begin)
         self.step_words = PlainKernel(game, "step_words", self._step_words, self._step_rows)
@@ -370,7 +373,7 @@ class PlainKernels(Kernels):
             game, "evaluate", self._evaluate, partial(_by_row, self._evaluate)
         )
         self.planes = PlainKernel(game, "planes", self._plane_words, self._plane_rows)
-        self.planes.num_outputs = -(-planes // 64)
+        self.planes.num_outputs = -(-self.num_planes * game.board.size // 64)
         self.observe = PlainKernel(game, "observe", self._observe_one, self._observe_rows)
         self.pieces = PlainKernel(game, "pieces", self._count, partial(_by_row, self._count))
         self.sample = Kernel(self._sample, (legal, 1), "sample")
@@ -379,42 +382,53 @@ class PlainKernels(Kernels):
             setattr(self, name, PlainKernel(game, name, _nothing))
         self.named_features = _nothing
 
-    def _copier(self, start: Any) -> Callable[[Any], Any] | None:
-        """Return the function that copies a board before each step; None if steps make new ones."""
-        legal = list(start.legal_actions())
-        after = deepcopy(start).step(legal[0]) if legal and not self._is_over(start) else start
-        if after is None:
-            return getattr(type(start), "copy", None) or deepcopy
-        if not hasattr(after, "legal_actions"):
-            raise TypeError(
-                f"{type(start).__name__}.step returns {quote(after)}: it must be the position "
-                "after the action, or None if the object changes itself"
-            )
-        return None
+    def _try_step(self, start: Any) -> None:
+        """Find out whether steps change the board, which is then copied before."""
+        legal, over = self._legal(start)
+        action = legal.bit_length() - 1
+        if not over and action < self._game.noop:
+            before = deepcopy(start)
+            after = before.step(action)
+            if after is None or after is before:
+                self._copy = getattr(type(start), "copy", deepcopy)
+            self.after(PlayedBoard(start), action)  # which checks it
 
     def after(self, played: PlayedBoard, action: int) -> PlayedBoard:
         """The board after an action."""
-        board = played.board
-        if self._copy is None:
-            return PlayedBoard(board.step(action), played.path + chr(action))
-        board = self._copy(board)
-        board.step(action)
+        before, copier = played.board, self._copy
+        board = copier(before) if copier else before.step(action)
+        if board is before or not hasattr(board, "legal_actions"):
+            right = "another position, or None from all steps if the object changes itself"
+            raise self._wrong("copy()" if copier else "step(action)", board, right)
+        if copier:
+            board.step(action)
         return PlayedBoard(board, played.path + chr(action))
+
+    def _wrong(self, name: str, value: object, right: str) -> ValueError:
+        return ValueError(f"{self._game.id}: {name} is {quote(value)}: it must be {right}")
 
     def _legal(self, board: Any) -> tuple[int, bool]:
         """The legal actions as a set, and whether the game is over."""
-        if self._is_over(board):
+        if self.ended(board):
             return 0, True
-        legal, bits = 0, self._bits
+        legal, noop, actions = 0, self._game.noop, board.legal_actions()
         try:
-            for action in board.legal_actions():
-                legal |= bits[action]
-        except (KeyError, TypeError):
-            raise ValueError(
-                f"{self._game.id}: legal_actions returns {quote(board.legal_actions())}: actions "
-                f"are 0 to {self._game.noop - 1}"
-            ) from None
-        return legal or 1 << self._game.noop, False
+            for action in actions:
+                # True is of a mask, and no number.
+                legal |= 1 << operator.index(action) if action < noop and action is not True else -1
+        except (TypeError, ValueError):
+            legal = -1
+        if legal < 0:
+            right = f"numbers of actions, 0 to {noop - 1}"
+            raise self._wrong("legal_actions()", actions, right)
+        return legal or 1 << noop, False
+
+    def ended(self, board: Any) -> bool:
+        """Whether the game is over."""
+        over = self._is_over(board)
+        if over.__class__ is not bool and not isinstance(over, (*_INTEGERS, np.bool_)):
+            raise self._wrong("is_over", over, "True or False")
+        return bool(over)
 
     def pieces_of(self, board: Any) -> tuple[int, int]:
         """The squares of both roles."""
@@ -439,13 +453,13 @@ class PlainKernels(Kernels):
     def role(self, board: Any) -> int:
         """The side to move; ValueError if there is no such side."""
         role = self._to_move(board)
-        if role not in (0, 1):
-            raise ValueError(f"{self._game.id}: to_move is {quote(role)}, not 0 or 1: {LIMITS}")
+        if not isinstance(role, _INTEGERS) or not 0 <= role <= 1:
+            raise self._wrong("to_move", role, "0 or 1")
         return int(role)
 
     def _step_no_legal(self, *given: Any) -> tuple[Any, ...]:
         after = self.after(given[0], given[-1])
-        return after, self.role(after.board), int(self._is_over(after.board))
+        return after, self.role(after.board), int(self.ended(after.board))
 
     def _step_rows(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         boards, _, _, actions = inputs
@@ -475,7 +489,7 @@ class PlainKernels(Kernels):
         except (TypeError, ValueError):
             fits = False
         if not fits:
-            raise ValueError(f"{self._game.id}: result is {quote(found)}: it must be two numbers")
+            raise self._wrong("result", found, "two numbers")
         if not isinstance(first, int) or not isinstance(second, int):
             first, second = int(first > second), int(second > first)
         return (second, first) if to_move else (first, second)
@@ -484,8 +498,8 @@ class PlainKernels(Kernels):
         if not self._game.has_heuristic:
             return 0, 0
         value = played.board.evaluate()
-        if not is_whole(value, -(1 << 63)):
-            raise ValueError(f"{self._game.id}: evaluate returns {quote(value)}: no whole number")
+        if not is_whole(value, 1 - MAX_VALUE, MAX_VALUE - 1):
+            raise self._wrong("evaluate()", value, f"a whole number below {MAX_VALUE} in size")
         return max(value, 0), max(-value, 0)
 
     def _count(self, played: PlayedBoard) -> tuple[int]:
@@ -498,16 +512,12 @@ class PlainKernels(Kernels):
         """The observations of these roles, (B, planes * squares) int8 of 0 and 1."""
         if hasattr(self._game.kind, "observe"):
             rows = zip(boards, roles.tolist(), strict=True)
-            return np.array([board.observe(role) for board, role in rows], np.int8)
+            found = [board.observe(role) for board, role in rows]
+            return self._whole("observe(role)", found, self.num_planes, 0, 1).astype(np.int8)
         if self.squares_of is _no_squares:
             raise TypeError(f"{self._game.kind.__name__} lacks squares, or observe(role)")
-        size, digits = self._game.board.size, int(self._largest).bit_length()
-        found = list(chain.from_iterable(map(self.squares_of, boards)))
-        numbers: Array = np.array(found, np.int16 if digits > 7 else np.int8).reshape(
-            len(boards), size
-        )
-        if np.abs(numbers).max(initial=0) > self._largest:
-            raise ValueError(f"{self._game.id}: squares has more than `largest`, {self._largest}")
+        numbers, digits = self._signed(boards), int(self._largest).bit_length()
+        size = self._game.board.size
         numbers = np.where(roles[:, None] == 0, numbers, np.negative(numbers))
         seen = np.empty((len(boards), 2 * digits + 1, size), np.int8)
         for side, pieces in enumerate((np.maximum(numbers, 0), -np.minimum(numbers, 0))):
@@ -515,6 +525,27 @@ class PlainKernels(Kernels):
                 seen[:, side * digits + digit] = pieces >> digit & 1
         seen[:, -1] = roles[:, None]
         return seen.reshape(len(boards), -1)
+
+    def _signed(self, boards: Sequence[Any]) -> Array:
+        """The numbers of all squares (B, squares)."""
+        found = [self.squares_of(board) for board in boards]
+        return self._whole("squares", found, 1, -self._largest, self._largest).astype(np.int32)
+
+    def _whole(self, name: str, found: list[Any], planes: int, low: int, high: int) -> Array:
+        """The numbers as an array (B, planes * squares); ValueError for others. 0: any planes."""
+        size = self._game.board.size
+        with suppress(TypeError, ValueError):
+            rows: Array = np.array(found)
+            width = planes * size or max(size, rows.size // size * size)
+            if rows.dtype.kind == "f" and (rows % 1 == 0).all():
+                rows = rows.astype(np.int64)
+            fits = rows.shape == (len(found), width) and rows.dtype.kind in "biu"
+            if fits and low <= rows.min() and rows.max() <= high:
+                return rows
+        for one in found if len(found) > 1 else ():  # find the wrong one
+            self._whole(name, [one], planes, low, high)
+        many = planes * size or f"planes of {size}"
+        raise self._wrong(name, found[0], f"{many} whole numbers from {low} to {high}")
 
     def _plane_rows(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         if len(inputs[0]):

@@ -336,7 +336,7 @@ def check_declared(rules: type[Rules], given: Any = None, shape: Any = None) -> 
 
     given: the game, which may compute what others declare.
     """
-    name, given = rules.__name__, given or rules
+    name, given = (given.source if given else rules).__name__, given or rules
     if "board" in rules.__dict__:
         raise ValueError(f"{name} has a `board`: give it a `shape`, (ranks, files), in its place")
     shape = given.shape if shape is None else shape
@@ -348,10 +348,13 @@ def check_declared(rules: type[Rules], given: Any = None, shape: Any = None) -> 
         )
     if given.fills_up is True and whole and shape[0] * shape[1] > 64:
         raise ValueError(f"{name} fills_up on {shape[0] * shape[1]} squares: 64 are the most")
-    roles = given.roles if "roles" in rules.__dict__ else ("a", "b")
+    most = getattr(given, "max_plies", None)
+    if not (most is None or isinstance(most, property) or is_whole(most, 1)):
+        raise ValueError(f"max_plies of {name} is {quote(most)}: it must be 1 or more, or None")
+    roles = given.roles if "roles" in {*vars(rules), *vars(given)} else ("a", "b")
     if isinstance(roles, tuple) and len(roles) != 2:
         raise ValueError(f"{name} has {len(roles)} roles: {LIMITS}")
-    letters = {role[:1] for role in roles}
+    letters = {str(role)[:1] for role in roles} if isinstance(roles, tuple) else {""}
     if len(letters) < 2 or not all("a" <= letter <= "z" for letter in letters):
         raise ValueError(
             f"the roles of {name} are {roles}: they must be two words that begin with different "
