@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# Some images of containers set it: each of hundreds of processes would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test installed versions learning lint mutants fuzz soak soak-short browser compiled engines jax examples rllib docs install clean
 
 # A short PPO self-play training on Othello; results in runs/demo/.

@@ -35,6 +35,10 @@ def test_searches(name: str) -> None:
     assert test_search.recorded(name, slice(None)) == EXPECTED[name]
 
 
+def test_learnt_values_of_the_holes() -> None:
+    test_search.test_values_of_odd_and_even_depths_agree("othello_holes")
+
+
 def test_trees_by_random_games() -> None:
     test_trees.check_trees("wolf_and_sheep", None)
 

@@ -140,7 +140,7 @@ def test_players_and_search() -> None:
 
 
 @pytest.mark.parametrize("analyst", ["alphabeta:depth=12", "mcts:500"])
-def test_search_finds_what_it_finds_by_rules_on_words(analyst: str) -> None:
+def test_search_finds_what_it_finds_by_rules_on_words(analyst: str, in_python: None) -> None:
     plain, fast = (boardenvs.analyse(game, analyst) for game in (PlainGame(PlainHeaps), Heaps()))
     assert plain.outcome == fast.outcome
     assert [move.visits for move in plain.moves] == [move.visits for move in fast.moves]
@@ -294,7 +294,10 @@ def test_the_guide_s_program_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(tmp_path)
     text = Path(str(sys.modules[Sowing.__module__].__file__)).read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 40
-    Path("program.py").write_text(text.replace("200_000", "2_000"), encoding="utf-8")
+    few, short = {"pairs": 2}, {"batch_size": 128, "steps_per_update": 8}
+    given = f"200, self_play={{'boards': 16}}, ppo={short}, evaluation={few}, report={few}"
+    text = text.replace("200_000", given).replace("pairs=50", "pairs=2")
+    Path("program.py").write_text(text, encoding="utf-8")
     runpy.run_path("program.py", run_name="__main__")
     assert Path("runs/sowing/policy.npz").exists()
 
