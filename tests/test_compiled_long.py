@@ -36,7 +36,7 @@ def test_searches(name: str) -> None:
 
 
 def test_learnt_values_of_the_holes() -> None:
-    test_search.test_values_of_odd_and_even_depths_agree("othello_holes")
+    test_search.check_tempo("othello_holes")
 
 
 def test_trees_by_random_games() -> None:

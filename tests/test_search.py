@@ -263,7 +263,11 @@ def test_what_is_over_or_forced_is_not_searched() -> None:
 
 
 @pytest.mark.skipif(get_backend() != "numba", reason="minutes without Numba")
-def test_values_of_odd_and_even_depths_agree(name: str = "othello") -> None:
+def test_values_of_odd_and_even_depths_agree() -> None:
+    check_tempo("othello")
+
+
+def check_tempo(name: str) -> None:
     """The learnt values credit neither side for being to move."""
     game = make(name)
 
