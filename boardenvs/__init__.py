@@ -17,6 +17,7 @@ env.step(observation["action_mask"].argmax())  # the first legal action
 ```
 """
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -55,10 +56,11 @@ if TYPE_CHECKING:
     from boardenvs.search.analysis import Analysis
 
 
-def _draw(position: Position) -> str:
+def _draw(position: Position, labels: Mapping[int, str] | None) -> str:
     # Imported when a notebook asks for a picture.
     render = import_module("boardenvs.render")
-    picture: str = render.to_svg(position.game, position, legal=True, unit=render.NOTEBOOK_UNIT)
+    shown = {"legal": labels is None, "labels": labels, "unit": render.NOTEBOOK_UNIT}
+    picture: str = render.to_svg(position.game, position, **shown)
     return picture
 
 

@@ -3,10 +3,14 @@
 `make jax`, `make rllib` and `make learning` run them by these names.
 """
 
+import json
+import os
 import re
+import subprocess
+import sys
 
 import pytest
-from examples import TUTORIALS, follow, run_example, runs_jax, trains
+from examples import ROOT, TUTORIALS, follow, run_example, runs_jax, trains
 from test_examples import PYTHON
 
 JAX = [e for e in PYTHON if runs_jax(e)]
@@ -41,6 +45,22 @@ def test_tutorial(name, tmp_path):
     pytest.importorskip(NEEDED[name.partition("-")[0]])
     page, score = TRAINING[name]
     assert float(re.findall(score, follow(TUTORIALS / page, tmp_path))[-1]) > 0.7
+
+
+def test_the_notebook_of_learning(tmp_path):
+    """It runs as it stands, and its stored outputs are of the kinds that it has."""
+    pytest.importorskip("sb3_contrib")
+    stored, run = TUTORIALS / "notebook.ipynb", tmp_path / "run.ipynb"
+    program, path = ROOT / ".ci" / "notebook.py", {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, program, stored, run], check=True, cwd=tmp_path, env=path)
+    cells = [json.loads(file.read_text(encoding="utf-8"))["cells"] for file in (stored, run)]
+    before, now = ([cell.get("outputs", []) for cell in each] for each in cells)
+    kinds, again = (
+        [[set(o.get("data", ())) for o in cell] for cell in each] for each in (before, now)
+    )
+    assert kinds == again
+    printed = "".join(line for outputs in now for one in outputs for line in one.get("text", ()))
+    assert float(re.findall(r"steps: (\d\.\d+)", printed)[-1]) > 0.7
 
 
 def test_the_tutorial_on_engines(tmp_path):

@@ -104,7 +104,9 @@ def test_the_command_writes_pages_and_pictures(tmp_path):
 def test_notebooks_show_analyses_and_matches_as_tables():
     found = boardenvs.analyse(OTHELLO, "alphabeta:depth=2")
     shown = found._repr_html_()
-    assert shown.startswith(OTHELLO.start()._repr_svg_())
+    written = re.findall(r">([-+]\d+)</text>", shown.partition("</svg>")[0])
+    assert written == [f"{move.value:+.0f}" for move in found.moves[:1]]  # all four are equal
+    assert shown.count('class="label"') == 4
     match = boardenvs.play_match(OTHELLO, "greedy", "random", pairs=4)
     for page, numbers in (
         (shown, [f"{move.value:+.0f}" for move in found.moves]),

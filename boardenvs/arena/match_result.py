@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from boardenvs.arena.player import Faults
 from boardenvs.arena.ratings import score_interval
-from boardenvs.game.state import BoolArray, FloatArray, IntArray
+from boardenvs.game.state import FloatArray, IntArray
 from boardenvs.report import ReportTable
 
 Counts = tuple[int, int, int]  # wins, draws and losses
@@ -84,35 +82,24 @@ class MatchResult:
         return f"{self.score:.3f} [{low:.3f}, {high:.3f}] (+{won} ={drawn} -{lost})"
 
     def rows(self, sides: tuple[str, str]) -> list[dict[str, object]]:
-        """Rows of a table: the first agent's games in all and by role, with the 95 % intervals of
-        their shares in brackets.
+        """Rows of a table: the first agent's games in all and by role; the score with its 95 %
+        interval.
         """
         parts = {"all": self.scores}
         parts |= {f"as {side}": self.scores[[i]] for i, side in enumerate(sides)}
-        return [
-            {
-                "": name,
-                "games": str(scores.size),
-                "won": _with_interval(scores == 1),
-                "drawn": _with_interval(scores == 0.5),
-                "lost": _with_interval(scores == 0),
-                "score": _with_interval(scores),
-            }
-            for name, scores in parts.items()
-        ]
+        rows = []
+        for name, scores in parts.items():
+            counts = dict(zip(("won", "drawn", "lost"), _counts(scores), strict=True))
+            low, high = score_interval(scores.mean(axis=0))
+            score = f"{scores.mean():.3f} [{low:.3f}, {high:.3f}]"
+            rows.append({"": name, "games": scores.size, **counts, "score": score})
+        return rows
 
     def _repr_html_(self) -> str:
         """The first agent's games in all and by role, in a notebook."""
-        title = "the first agent's games, with 95 % intervals over openings"
+        title = "the first agent's games; scores with 95 % intervals over openings"
         return ReportTable(self.rows(("the first role", "the second role")), title).html()
 
 
 def _counts(scores: FloatArray) -> Counts:
     return int((scores == 1).sum()), int((scores == 0.5).sum()), int((scores == 0).sum())
-
-
-def _with_interval(games: FloatArray | BoolArray) -> str:
-    """The number of marked games, or the mean of scores, with its interval."""
-    low, high = score_interval(games.mean(axis=0))
-    number = str(games.sum()) if games.dtype == np.bool_ else f"{games.mean():.3f}"
-    return f"{number} [{low:.3f}, {high:.3f}]"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +15,10 @@ from boardenvs.arena.report import interval_text, rating_text, title
 from boardenvs.arena.results import Crosstable
 from boardenvs.game.state import FloatArray
 from boardenvs.report.figures import FAINT, INK, PALETTE, drawing, escaped, to_svg
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.text import Annotation
 
 # One for each kind of agent, in the order of AGENTS.
 _COLOURS = ("#999999", *PALETTE, "#4B3F8F", "#7F7F7F")
@@ -53,16 +60,18 @@ def cost(table: Crosstable) -> bytes:
     ]
     with drawing(9.0, 5.4) as figure:
         axes = figure.subplots()
-        for place, (ms, i) in enumerate(timed):
+        names = []
+        for ms, i in timed:
             rating, colour = found.rating[i], _colour(table.entrants[i])
             axes.errorbar(
                 ms, rating, lengths[:, [i]], color=colour, marker="o", linewidth=1.3, zorder=3
             )
-            axes.annotate(
-                escaped(_name(table.entrants[i])), (ms, rating), (6, (2, -2)[place % 2]),
-                fontsize=8, textcoords="offset points", va=("bottom", "top")[place % 2],
-                linespacing=1,
-            )  # fmt: skip
+            text = escaped(_name(table.entrants[i]))
+            names.append(
+                axes.annotate(
+                    text, (ms, rating), (0, 0), "data", "offset points", fontsize=8, linespacing=1
+                )
+            )
         if best:
             axes.plot(*zip(*best, strict=True), color=FAINT, linewidth=1, linestyle="--", zorder=2)
         axes.set(
@@ -72,9 +81,34 @@ def cost(table: Crosstable) -> bytes:
         axes.xaxis.set_major_formatter(lambda ms, _: time_text(ms))
         axes.xaxis.set_minor_formatter("")
         axes.margins(x=0.18)
+        figure.draw_without_rendering()  # which lays it out
+        _place(names, axes)
         return to_svg(
             figure, f"{title(table)}: rating over CPU time, with 95 % bootstrap intervals"
         )
+
+
+def _place(names: Sequence[Annotation], axes: Axes) -> None:
+    """Move each name beside its point, to where it hides no point, line or other name."""
+    from matplotlib.transforms import Bbox
+
+    paths = [line.get_path() for line in axes.lines]
+    paths += [path for bars in axes.collections for path in bars.get_paths()]
+    drawn = [axes.transData.transform(path.interpolated(30).vertices) for path in paths]
+    taken = [Bbox([point - 3, point + 3]) for point in np.concatenate(drawn)]
+
+    def put(name: Annotation, x: int, y: int) -> Bbox:
+        name.xyann = x, y
+        name.set(ha=("right", "center", "left")[np.sign(x) + 1], va="bottom" if y > 0 else "top")
+        return name.get_window_extent()
+
+    for name in names:
+        hidden = {}
+        for place in itertools.product((6, -6, 0), (2, -2, 9, -9)):
+            box = put(name, *place)
+            outside = box.x0 < axes.bbox.x0 or box.x1 > axes.bbox.x1
+            hidden[place] = box.count_overlaps(taken) + len(taken) * outside
+        taken.append(put(name, *min(hidden, key=lambda place: hidden[place])))
 
 
 def _lengths(table: Crosstable) -> FloatArray:

@@ -85,7 +85,7 @@ class Game(Rules):
     in_words: ClassVar[bool] = True  # the rules are functions of words; see also `PlainGame`
 
     # Draws a position as SVG, for notebooks. `boardenvs` puts it in: a game knows no renderer.
-    drawer: ClassVar[Callable[[Position], str] | None] = None
+    drawer: ClassVar[Callable[[Position, Mapping[int, str] | None], str] | None] = None
 
     @cached_property
     def action_sizes(self) -> tuple[int, ...]:

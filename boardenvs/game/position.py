@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -149,10 +149,10 @@ class Position(NamedTuple):
     def __repr__(self) -> str:
         return f"<{self.game.id} {self.fen()!r}>"
 
-    def _repr_svg_(self) -> str | None:
-        """In a notebook: the board."""
+    def _repr_svg_(self, labels: Mapping[int, str] | None = None) -> str | None:
+        """In a notebook: the board, with its legal moves or with `labels` by square."""
         drawer = type(self.game).drawer
-        return None if drawer is None else drawer(self)
+        return None if drawer is None else drawer(self, labels)
 
     # ---- the end -----------------------------------------------------------------------------
 

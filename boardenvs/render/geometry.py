@@ -300,7 +300,9 @@ def mark_of(seen: View) -> Drawing:
 def label(look: BoardLook, text: str) -> Drawing:
     """Return what is written in a square, readable on squares and pieces."""
     ground = Circle(0.5, 0.5, 0.27, Ink(look.frame, 0.85))
-    return Drawing(1, 1, (ground, Text(0.5, 0.5, text, 0.36, Ink(look.label))))
+    return Drawing(
+        1, 1, (ground, Text(0.5, 0.5, text, min(0.36, 0.9 / len(text)), Ink(look.label)))
+    )
 
 
 @lru_cache

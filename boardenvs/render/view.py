@@ -38,6 +38,7 @@ class Shown(ShownInGame, total=False):
     """Options of pictures of positions; see `view`."""
 
     before: Position | None
+    labels: Mapping[int, str] | None
 
 
 def view(
@@ -46,14 +47,15 @@ def view(
     last_action: int | None = None,
     *,
     before: Position | None = None,
+    labels: Mapping[int, str] | None = None,
     legal: bool = False,
     counts: bool = False,
 ) -> View:
     """Return the contents of the picture of a position and of the action that led to it.
 
     before: the position before the action, without which some actions are marked at their source
-    only. legal: show the squares that can be played to. counts: show `Position.counts` in the
-    caption.
+    only. labels: what is written in squares, by default the game's own. legal: show the squares
+    that can be played to. counts: show `Position.counts` in the caption.
     """
     marks = 0 if last_action is None else from_squares(game.action_squares(last_action, before))
     actions = position.legal_actions() if legal else []
@@ -65,7 +67,7 @@ def view(
         pieces=(position.pieces(0), position.pieces(1)),
         badges=tuple(position.word(name) for name, _ in game.look.badges),
         figures=tuple(position.word(figure.word) for figure in game.look.figures),
-        labels=game.labels(position),
+        labels=game.labels(position) if labels is None else labels,
         holes=game.holes,
         marks=marks,
         targets=from_squares(square for end in ends for square in end),

@@ -70,8 +70,8 @@ class ReportTable:
             return f"<tr>{''.join(parts)}</tr>"
 
         body = "".join(line("td", row) for row in cells)
-        title = escape(self.title)
-        return f"<table><caption>{title}</caption>{line('th', names)}{body}</table>"
+        title = f'<caption style="white-space: nowrap">{escape(self.title)}</caption>'
+        return f"<table>{title}{line('th', names)}{body}</table>"
 
     _repr_html_ = html
 

@@ -117,10 +117,15 @@ class Analysis:
         return found
 
     def _repr_html_(self) -> str:
-        """In a notebook: the board and the moves."""
-        side = self.game.sides[self.position.to_move]
+        """In a notebook: the board with the best value of each square's moves, and all moves."""
+        side, digits = self.game.sides[self.position.to_move], 2 if self.unit == "score" else 0
+        values: dict[int, str] = {}
+        for move in self.moves:
+            squares = self.game.action_squares(move.action, self.position)[:1]
+            if move.value is not None:
+                values = dict.fromkeys(squares, f"{move.value:+z.{digits}f}") | values
         table = ReportTable(self.rows(), values_for(side, self.unit))
-        return f"{self.position._repr_svg_() or ''}{table.html()}"
+        return f"{self.position._repr_svg_(values) or ''}{table.html()}"
 
     def to_json(self) -> dict[str, Any]:
         """JSON values, with names for actions: the output of `boardenvs analyse --json`."""
