@@ -13,6 +13,8 @@ import pytest
 import torch
 
 from boardenvs import games
+from boardenvs.agents.alphabeta import AlphaBetaAgent
+from boardenvs.agents.mcts import MCTSAgent
 from boardenvs.envs.batch import Batch
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import Starts
@@ -64,6 +66,11 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
             for wrong in wrong_versions(state.own if name == "words" else getattr(state, name)):
                 value: Any = (state.own, wrong) if name == "words" else wrong
                 yield partial(method, state._replace(**{name: value}))
+    for agent in (MCTSAgent(4), AlphaBetaAgent(1)):
+        for value in (None, games.make("connect_four").init(ROWS), state._replace(ply=actions)):
+            yield partial(agent.act, game, value)
+    for method in (game.positions, game.is_over, game.legal, game.wiped_out):
+        yield partial(method, games.make("connect_four").init(ROWS))
     no_words: Any = None
     for method, _ in methods:  # not a state of arrays
         for value in (None, game.start(), state._replace(words=no_words)):

@@ -166,8 +166,8 @@ class MCTSAgent:
     ) -> IntArray:
         """Search the rows that have a choice, with tree reuse if the games' actions are given."""
         known = None if actions is None else self._reuse.take(game, rng, actions)
-        seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
-        chance = rng.random((len(state.ply), game.num_actions))
+        seeds = rng.integers(1 << 64, size=game.check_state(state), dtype=np.uint64)
+        chance = rng.random((len(seeds), game.num_actions))
         legal = game.legal(state)
         chosen: IntArray = legal.argmax(axis=1)
         chosen[state.terminated] = game.noop

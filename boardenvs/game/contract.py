@@ -266,11 +266,24 @@ class Game(Rules):
 
     def unpacked(self, arrays: Sequence[Array]) -> State:
         """The reverse of `packed`."""
-        return State.of_arrays(arrays)
+        found = State.of_arrays(arrays)
+        self.check_state(found)
+        return found
+
+    def check_state(self, state: State) -> int:
+        """The number of rows; TypeError or ValueError unless it can be a state of this game."""
+        rows = check_state(state)
+        for name, found, own in (
+            ("words", len(state.words), len(self.word_names)),
+            ("words of legal actions", state.legal_bits.shape[1], self.legal_words),
+        ):
+            if found != own:
+                raise ValueError(f"the state has {found} {name}: {self.id} has {own}")
+        return rows
 
     def positions(self, state: State) -> list[Position]:
         """The rows of a batch as single positions; `stack` is the way back."""
-        check_state(state)
+        self.check_state(state)
         words = zip(*(word.tolist() for word in state.words), strict=True)
         legal_bits, *rest = (x.tolist() for x in state[1:])
         rows = zip(words, map(tuple, legal_bits), *rest, strict=True)
@@ -280,7 +293,7 @@ class Game(Rules):
 
     def legal(self, state: State, out: BoolArray | None = None) -> BoolArray:
         """The legal actions, (B, A) bool; all False where terminated. Written to `out` if given."""
-        check_state(state)
+        self.check_state(state)
         layout = Layout((self.legal_words,), () if out is None else (-self.num_actions,))
         layout.check("legal", [state.legal_bits], [] if out is None else [out])
         flags = None if out is None else out.view(np.uint8)
@@ -347,26 +360,26 @@ class Game(Rules):
 
     def results(self, state: State) -> FloatArray:
         """The goal values by role that each row would give, over or not, (B, 2) float."""
-        check_state(state)
+        self.check_state(state)
         sign = np.sign(self.score_margin(state))
         sign[state.to_move == 1] *= -1
         return DRAW + DRAW * np.stack([sign, -sign], axis=1)
 
     def goal(self, state: State) -> FloatArray:
         """Goal values by role, 100 / 50 / 0, (B, 2) float; 0 until terminated."""
-        check_state(state)
+        self.check_state(state)
         return np.where(state.terminated[:, None], self.results(state), 0.0)
 
     def is_truncated(self, state: State) -> BoolArray:
         """Where the cap on plies ends a game that is not over, (B,) bool."""
-        rows = check_state(state)
+        rows = self.check_state(state)
         if self.max_plies is None:
             return np.zeros(rows, np.bool_)
         return (state.ply >= self.max_plies) & ~state.terminated
 
     def wiped_out(self, state: State) -> BoolArray:
         """Which sides have no piece left, the one to move and the other, (2, B) bool."""
-        check_state(state)
+        self.check_state(state)
         width = self.board.words
         sides = [reduce(or_, state.words[k : k + width]) for k in (0, width)]
         found: BoolArray = np.stack(sides) == 0

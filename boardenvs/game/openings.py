@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from boardenvs.game.contract import Game
-from boardenvs.game.state import BoolArray, IntArray, State, check_state, concat, put, take
+from boardenvs.game.state import BoolArray, IntArray, State, concat, put, take
 from boardenvs.utils.checks import is_whole, quote
 
 # Attempts before the game is taken to have no more distinct openings.
@@ -191,7 +191,7 @@ class Starts:
     """
 
     def __init__(self, game: Game, opening_plies: tuple[int, int], given: State | None) -> None:
-        if given is not None and (not check_state(given) or game.is_over(given).any()):
+        if given is not None and (not game.check_state(given) or game.is_over(given).any()):
             raise ValueError("starts must hold one or more positions in which the game is not over")
         check_plies(opening_plies, "opening_plies")
         self._game = game

@@ -13,7 +13,6 @@ from boardenvs.game.state import (
     IntArray,
     State,
     Transition,
-    check_state,
     put,
     state_words,
     take,
@@ -48,7 +47,7 @@ def check_legal(game: Game, state: State, actions: IntArray) -> None:
 
 def step_rows(game: Game, state: State, actions: IntArray) -> State:
     """The state after one ply in every row, see `Game.step`; legality is not checked."""
-    index = check_actions(actions, check_state(state)).astype(np.intp, copy=False)
+    index = check_actions(actions, game.check_state(state)).astype(np.intp, copy=False)
     frozen = np.flatnonzero(state.terminated)
     if frozen.size:
         index = index.copy()
@@ -76,7 +75,7 @@ def step_batch_compiled(
     try:
         game.kernels.step_batch.batch(given, [*new.arrays, terminated, truncated, illegal, signs])
     except (TypeError, ValueError):
-        check_state(state)
+        game.check_state(state)
         raise
     return Transition(new, signs.astype(np.float64), terminated, truncated, illegal)
 
@@ -87,7 +86,7 @@ def step_batch_by_parts(
     """`Game.step_batch` in NumPy, where each operation is a pass over the batch: rare work is done
     only for the rows that need it.
     """
-    size = check_state(state)
+    size = game.check_state(state)
     illegal: BoolArray = np.zeros(size, np.bool_)
     if not all_legal:
         illegal = ~(game.is_legal(state, actions) | waiting)

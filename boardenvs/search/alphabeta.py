@@ -14,7 +14,7 @@ import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position, stack
-from boardenvs.game.state import BoolArray, IntArray, State, WordArray, check_numbers
+from boardenvs.game.state import BoolArray, IntArray, State, WordArray
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops
@@ -121,7 +121,7 @@ class AlphaBeta:
         The same seeds, (B,) uint64, give the same results, independent of other rows and of earlier
         calls. `stop()` is called every few milliseconds: once it returns True, the search ends.
         """
-        check_numbers(state)
+        self.game.check_state(state)
         if get_backend() != self._backend:
             raise RuntimeError(f"this search is for {self._backend!r}, not for {get_backend()!r}")
         fewest, squares = 1 if forced else 2, np.zeros(len(seeds), np.int64)
