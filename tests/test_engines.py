@@ -333,12 +333,6 @@ def test_a_program_may_refuse_a_pass() -> None:
     assert not result.faults[0].forfeits
 
 
-@every_protocol
-def test_the_protocol_is_that_of_the_first_answer(protocol: str) -> None:
-    engine = Played(lambda number: honest(OTHELLO, protocol))
-    assert engine.engine.choose(OTHELLO.start(), ()) == last_legal(OTHELLO.start(), ())
-
-
 def test_an_engine_without_a_protocol_is_late_and_after_three_times_asked_no_more() -> None:
     engine = Played(lambda number: lambda line: [b"hello\n"])
     result = play_match(OTHELLO, "random", engine, 3)
