@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -57,6 +58,12 @@ def test_tournaments_without_an_end_are_refused(path, more):
         open_journal(path.parent)
     with pytest.raises(ValueError, match=r"10000000|3000 entrants"):
         make_settings(**{"entrants": ["random", "greedy"], "games_played": ["reversi"], **more})
+
+
+def test_a_pipe_is_not_waited_for(path):
+    os.mkfifo(path)
+    with pytest.raises(OSError, match=r"it is no file: .*journal\.jsonl"):
+        open_journal(path.parent)
 
 
 @pytest.mark.parametrize("content", [b"[" * 100_000, b'{"format": NaN}', b"\xff\xfe", b"1"])

@@ -138,9 +138,9 @@ def working_alone(
     """
     from filelock import FileLock, Timeout
 
+    refuse_links(folder, [*names, LOCK])
     check()
     check_folder(folder)
-    refuse_links(folder, [*names, LOCK])
     folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / LOCK, is_singleton=True)  # this process may hold it twice
     try:
@@ -167,16 +167,16 @@ def written(folder: Path, names: Sequence[str]) -> Iterator[Path]:
 
 
 def refuse_links(folder: Path, names: Sequence[str]) -> None:
-    """Raise OSError if a file with one of these names, or a subfolder of theirs, is a link.
-
-    Others may have made the folder, and to write to a link replaces its target.
+    """Raise OSError if a file with one of these names, or a subfolder of theirs, is a link, pipe or
+    device. Others may have made the folder: to write to a link replaces its target, and a pipe is
+    waited for.
     """
     patterns = {pattern for name in names for pattern in (name, name.partition("/")[0])}
     for path in (*folder.glob("*"), *folder.glob("*/*")):
-        if path.is_symlink() and any(map(path.relative_to(folder).match, patterns)):
-            raise OSError(
-                errno.ELOOP, "it is a link, and its target would be written to", str(path)
-            )
+        odd = path.is_symlink() or not (path.is_file() or path.is_dir())
+        if odd and any(map(path.relative_to(folder).match, patterns)):
+            why = "it is a link, and its target would be written to"
+            raise OSError(errno.ELOOP, why if path.is_symlink() else "it is no file", str(path))
 
 
 def is_unused(folder: Path, names: Sequence[str]) -> bool:
@@ -210,7 +210,12 @@ def remove_written(folder: Path, names: Sequence[str]) -> None:
 
 
 def whole_lines(path: Path) -> list[bytes]:
-    """Return the lines of a file without their ends, except a half line of a killed writer."""
+    """Return the lines of a file without their ends, except a half line of a killed writer.
+
+    OSError for a pipe or device, too: it could be waited for without end.
+    """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "it is no file", str(path))
     return path.read_bytes().split(b"\n")[:-1]
 
 
