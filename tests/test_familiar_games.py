@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import random
+import re
+from collections import defaultdict
+from xml.etree.ElementTree import fromstring
+
 import pytest
 
-from boardenvs import games
+from boardenvs import games, render
 from boardenvs.game import Game
 from boardenvs.game.fen import parse_position
 from boardenvs.game.position import Position
@@ -73,3 +79,64 @@ def test_draws_of_chess_end_in_words(text: str) -> None:
     assert position.is_over()
     assert position.result() == (50, 50)
     assert position.game.ending(position) == TEXTS[text]
+
+
+def _in_text(position: Position) -> dict[str, set[str]]:
+    """The squares of each kind of piece in the text of a position."""
+    board, _, _, *words = position.fen().split()
+    letters = {side[0]: side for side in position.game.sides}
+    found, kinds = defaultdict(set), dict[str, str]()
+    for word in words:
+        kind, _, squares = word.partition("=")
+        if not squares.isdecimal():
+            kinds |= dict.fromkeys(squares.split(","), f" {kind}")
+    for rank, line in zip(range(position.game.board.rows, 0, -1), board.split("/"), strict=True):
+        row = re.sub(r"\d+", lambda count: "." * int(count[0]), line)
+        for file, letter in zip("abcdefghijk", row, strict=False):
+            if letter != ".":
+                name = f"{file}{rank}"
+                found[letters[letter] + kinds.get(name, "")].add(name)
+    return dict(found)
+
+
+def _in_picture(position: Position) -> dict[str, set[str]]:
+    """The squares of each drawing of the SVG picture except the board and the caption."""
+    game, found, drawn = position.game, defaultdict(set), defaultdict(set)
+    for use in fromstring(render.to_svg(game, position)).iter("{http://www.w3.org/2000/svg}use"):
+        x, y, what = float(use.get("x", "")), float(use.get("y", "")), use.get("class", "")
+        if what in ("board", "caption"):
+            continue
+        rank, file = game.board.rows - y + 0.5, x + 0.5
+        if game.look.hexagons:
+            rank = game.board.rows - (y - 0.5) / 0.75
+            file = x / math.sqrt(0.75) - (rank - 1) / 2 + 0.5
+        found[what].add(f"{'.abcdefghijk'[round(file)]}{round(rank)}")
+        drawn[use.get("href")].add(what)
+    assert len(drawn) == len(found), "two kinds look the same"
+    return dict(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "plies", "kinds"),
+    [
+        ("chess", 40, 12),
+        ("go", 60, 2),
+        ("checkers", 60, 3),
+        ("connect_four", 14, 2),
+        ("hex", 40, 2),
+        ("nine_mens_morris", 24, 2),
+        ("tictactoe", 4, 2),
+    ],
+)
+def test_pictures_show_the_pieces_that_the_text_has(name: str, plies: int, kinds: int) -> None:
+    rng, position = random.Random(2), games.make(name).start()
+    while position.ply < plies:
+        position = position.step(rng.choice(position.legal_actions()))
+    shown, expected = _in_picture(position), _in_text(position)
+    if name == "checkers":  # a crown on top of the piece
+        crowned = {what: expected.pop(what) for what in list(expected) if " " in what}
+        for what, squares in crowned.items():
+            expected.setdefault(what.split()[0], set()).update(squares)
+        expected["kings"] = set.union(*crowned.values())
+    assert shown == expected
+    assert len(shown) == kinds
