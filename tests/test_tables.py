@@ -98,12 +98,17 @@ def test_a_game_of_another_package_is_measured(
 ) -> None:
     monkeypatch.setattr(Own, "files", tmp_path / "files")
     monkeypatch.setattr(pool_script.pools, "PLAYOUTS", ("mcts:simulations=5",))
-    for name, few in (("_GAMES", 8), ("_ROUNDS", 1)):
-        monkeypatch.setattr(levels_script, name, few)
+    monkeypatch.setattr(levels_script, "_GAMES", 2)
     monkeypatch.setattr(exam_script, "PLAYOUTS", ("mcts:simulations=5",))
-    monkeypatch.setattr(exam_script, "_PAIRS", 12)
     main = runpy.run_path(str(ROOT / ".ci" / "tables"))["main"]
-    settings = {"pairs": 2, "level_pairs": 4, "work": tmp_path, "resume": False}
+    settings = {
+        "pairs": 2,
+        "level_pairs": 4,
+        "rounds": 1,
+        "exam_pairs": 12,
+        "work": tmp_path,
+        "resume": False,
+    }
     main(["test_tables:Own"], only="", seed=0, **settings)
     ratings = [anchor.rating for anchor in rating_pool(Own()).anchors]
     assert ratings == sorted(ratings)

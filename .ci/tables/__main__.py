@@ -35,6 +35,8 @@ def main(
     seed: Annotated[int, typer.Option(help="Seed of all games.", min=0)] = 0,
     pairs: Annotated[int, typer.Option(help="Openings of each pairing of anchors.", min=1)] = 300,
     level_pairs: Annotated[int, typer.Option(help="Openings of two levels.", min=1)] = 1000,
+    rounds: Annotated[int, typer.Option(help="Rounds of levels' matches, at most.", min=1)] = 10,
+    exam_pairs: Annotated[int, typer.Option(help="Openings of games for exams.", min=1)] = 400,
     work: Annotated[Path, typer.Option(help="Folder of the pools' journals.")] = Path("runs/pools"),
     resume: Annotated[bool, typer.Option("--resume", help="Resume the journals.")] = False,
 ) -> None:
@@ -48,7 +50,7 @@ def main(
             pools.rating_pool.cache_clear()
         if only in ("", "levels"):
             pool = pools.rating_pool(game)
-            found = levelling.find_levels(game, pool, seed, level_pairs, typer.echo)
+            found = levelling.find_levels(game, pool, seed, level_pairs, rounds, typer.echo)
             head = {name: getattr(pool, name) for name in ("game", "made", "boardenvs", "seed")}
             players = [level[side] for level in found for side in ("weaker", "stronger")]
             values = {**head, "made_with": pooling.made_with(game, players), "levels": found}
@@ -56,7 +58,7 @@ def main(
         if only in ("", "exam") and not Tablebase.covers(game):
             path = _new_file(positions.FOLDER, game, ".jsonl")
             today = datetime.datetime.now(datetime.UTC).date().isoformat()
-            asked = exams.find_positions(game, seed)
+            asked = exams.find_positions(game, seed, exam_pairs)
             write_atomically(path, exams.write_positions(game, asked, today))
             typer.echo(f"{path} is written")
 

@@ -32,31 +32,30 @@ _ENDGAMES = 30  # of each number of empty squares and player
 _WINS = (1, 3, 5)  # plies
 _EACH = 80  # wins of each length, and defences
 _NODES = 30_000  # of a search for a win, which else is no question
-_PAIRS = 400  # of games of each player
 _NOISE = 0.1  # the share of random plies, so that games differ
 _MOST = 0.25  # of the moves may be right
 
 Finder = Callable[[list[Position]], ExamPosition | None]
 
 
-def find_positions(game: Game, seed: int) -> Iterator[ExamPosition]:
-    """The positions of an exam."""
+def find_positions(game: Game, seed: int, pairs: int) -> Iterator[ExamPosition]:
+    """The positions of an exam, out of so many pairs of games of each player."""
     find = _endgames if game.fills_up and game.margin_counts else _wins_and_defences
-    return find(game, seed)
+    return find(game, seed, pairs)
 
 
-def _endgames(game: Game, seed: int) -> Iterator[ExamPosition]:
+def _endgames(game: Game, seed: int, pairs: int) -> Iterator[ExamPosition]:
     """Positions in which some moves give the win or the draw away and others do not."""
     seen: set[tuple[int, ...]] = set()
-    for lines in _games(game, 0.0, seed):
+    for lines in _games(game, 0.0, seed, pairs):
         games = (_positions(game, line) for line in lines)
         for empties in _EMPTIES:
             yield from _distinct(games, partial(_endgame, empties=empties), seen, _ENDGAMES)
 
 
-def _wins_and_defences(game: Game, seed: int) -> Iterator[ExamPosition]:
+def _wins_and_defences(game: Game, seed: int, pairs: int) -> Iterator[ExamPosition]:
     """Positions with a forced win, and positions with one move that does not lose at once."""
-    lines = [line for lines in _games(game, _NOISE, seed) for line in lines]
+    lines = [line for lines in _games(game, _NOISE, seed, pairs) for line in lines]
     finders: list[Finder] = [*(partial(_win, plies=plies) for plies in _WINS), _only_defence]
     seen: set[tuple[int, ...]] = set()
     for number, find in enumerate(finders):
@@ -65,11 +64,11 @@ def _wins_and_defences(game: Game, seed: int) -> Iterator[ExamPosition]:
         yield from _distinct(games, find, seen, _EACH)
 
 
-def _games(game: Game, noise: float, seed: int) -> Iterator[list[list[int]]]:
+def _games(game: Game, noise: float, seed: int, pairs: int) -> Iterator[list[list[int]]]:
     """The actions of games of each player against itself."""
     for player in PLAYERS if game.has_heuristic else ("random", *PLAYOUTS):
         often_random = Mixture(make_agent("random"), make_agent(player), 1 - noise)
-        match = play_match(game, often_random, often_random, _PAIRS, seed=seed)
+        match = play_match(game, often_random, often_random, pairs, seed=seed)
         assert match.actions is not None
         lines = match.actions.reshape(match.games, -1)
         yield [line[line >= 0].tolist() for line in lines]

@@ -38,24 +38,24 @@ _INGREDIENTS = (
 )
 _LEAST = 0.6  # lower end of the 95 % interval of a level's score against the one below
 _UNEVEN = 0.03  # the largest distance of such a score from the mean of all
-_ROUNDS = 10
-_GAMES = 600  # that rate a level
+_GAMES = 0.6  # that rate a level, for each pair of two levels
 
 
 def find_levels(
-    game: Game, pool: RatingPool, seed: int, pairs: int, say: Callable[[str], None]
+    game: Game, pool: RatingPool, seed: int, pairs: int, rounds: int, say: Callable[[str], None]
 ) -> list[dict[str, Any]]:
     """The levels, measured, as `boardenvs.agents.levels` reads them.
 
-    Each level plays so many `pairs` against the one below. `say` gets a line about each round. If
-    no round has steps that are long enough, the best round's levels are returned.
+    In each of at most so many rounds each level plays so many `pairs` against the one below. `say`
+    gets a line about each round. If no round has steps that are long enough, the best round's
+    levels are returned.
     """
     rng = np.random.default_rng(seed)
     anchors = [anchor for anchor in pool.anchors if anchor.agent in _INGREDIENTS]
     places = np.linspace(0, len(anchors) - 1, 200)  # 1.5: half the moves as anchor 1, half as 2
     strength = np.interp(places, np.arange(len(anchors)), [a.rating for a in anchors])
     best: tuple[bool, float] = (False, -1.0)
-    for number in range(1, _ROUNDS + 1):
+    for number in range(1, rounds + 1):
         wanted = np.linspace(strength[0], strength[-1], LEVELS)
         chosen = np.interp(wanted, strength, places).tolist()
         levels = [_level([anchor.agent for anchor in anchors], place) for place in chosen]
@@ -77,7 +77,7 @@ def find_levels(
         strength = np.interp(strength, wanted, [0.0, *np.cumsum(steps)])
     if best[1] < _LEAST:
         say(f"{pool.game}: some steps are shorter than {_LEAST}")
-    return _measured(game, pool, *found, rng)
+    return _measured(game, pool, *found, round(_GAMES * pairs), rng)
 
 
 def _measured(
@@ -85,6 +85,7 @@ def _measured(
     pool: RatingPool,
     levels: list[dict[str, Any]],
     matches: list[MatchResult],
+    games: int,
     rng: np.random.Generator,
 ) -> list[dict[str, Any]]:
     """The levels with their ratings by the pool and their scores against the level below."""
@@ -92,7 +93,7 @@ def _measured(
         itself = {0.0: level["weaker"], 1.0: level["stronger"]}.get(level["share"])
         others = replace(pool, anchors=tuple(a for a in pool.anchors if a.agent != itself))
         seed, player = int(rng.integers(1 << 62)), _mixture(level)
-        found = estimate_rating(game, player, others, games=_GAMES, seconds=None, seed=seed)
+        found = estimate_rating(game, player, others, games=games, seconds=None, seed=seed)
         values = {"rating": found.rating, "low": found.low, "high": found.high}
         level |= {name: None if x is None else round(x, 1) for name, x in values.items()}
     for level, match in zip(levels[1:], matches, strict=True):
