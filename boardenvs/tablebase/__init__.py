@@ -1,7 +1,8 @@
 """The exact solutions of Wolf and Sheep and of tic-tac-toe: each position's winner, and how soon.
 
 `numbering` gives every position a number, `build` solves a game whose moves lead from number to
-number and stores the result on disk, and `Tablebase` looks positions up.
+number and stores the result on disk, and `Tablebase` looks positions up. Connect Four is solved by
+search instead: `connect_four` finds results, by `dropping` and a book of openings.
 """
 
 from boardenvs.tablebase.table import SolvedMoves, Tablebase, new_positions, won_positions

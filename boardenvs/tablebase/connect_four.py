@@ -1,0 +1,113 @@
+"""Connect Four, solved by search; a book has positions of the opening, which take longest.
+
+`book.npy` is made by `python .ci/tables/book.py`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
+from boardenvs.games.connect_four import ConnectFour
+from boardenvs.kernel import get_backend
+from boardenvs.kernel.backend import Backend
+from boardenvs.kernel.link import array_for_loops, link
+from boardenvs.tablebase import dropping
+from boardenvs.tablebase.dropping import BIAS, DISCS, FILES, KEPT, Solver, key_of, pack, slot_of
+
+BOOK = Path(__file__).parent / "book.npy"
+EXACT = 8  # plies from which on the length of the game counts too: before, that takes minutes
+_MOST = DISCS // 2  # no score is higher
+_LINES = bytes.fromhex(  # of four through each square, file by file
+    "03040505040300 04060808060400 05080b0b080500 070a0d0d0a0700"
+    "05080b0b080500 04060808060400 03040505040300"
+)
+
+
+class Solution(NamedTuple):
+    """What is known of a position."""
+
+    value: int  # 1 if the side to move wins, 0 for a draw, -1 if it loses
+    plies: int | None  # to the end of the game with best play; None if only the value is known
+
+
+def covers(game: Game) -> bool:
+    """Whether it is Connect Four; a subclass may have other rules."""
+    return type(game) is ConnectFour
+
+
+class ExactSearch:
+    """Finds results with perfect play of both sides, with `slots`, a power of two, of a table."""
+
+    def __init__(self, slots: int = 1 << 22) -> None:
+        self._function = link(dropping, {}, {"word_count": 2, "legal_words": 1}).solve
+        self._slots = np.zeros(slots, np.uint64)
+        arrays = np.zeros(FILES * DISCS, np.uint64), np.zeros(FILES * DISCS, np.int64)
+        lines = np.frombuffer(_LINES, np.uint8).astype(np.int64)
+        self._memory = Solver(*map(array_for_loops, (self._slots, *arrays, lines)))
+        self._kept = {self._keep(data) for data in np.load(BOOK).tolist()}
+
+    def best_action(self, position: Position) -> int:
+        """An action that keeps the result; after `EXACT` plies also one that wins soonest or loses
+        latest. The game must not be over.
+        """
+        most = _MOST if position.ply >= EXACT else 1
+        best = self._score(position, -most, most)
+        after = {action: position.step(action) for action in position.legal_actions()}
+        for action in sorted(after, key=lambda x: (_key(after[x]) not in self._kept, abs(x - 3))):
+            if best == -most or self._score(after[action], -best, 1 - best) == -best:
+                return action
+        raise AssertionError("a move keeps the score")
+
+    def solution(self, position: Position) -> Solution:
+        """The result, and from `EXACT` plies on when it comes."""
+        plies, exact = position.ply, position.ply >= EXACT
+        score = self._score(position, *((-_MOST, _MOST) if exact else (-1, 1)))
+        value = int(np.sign(score))
+        if not exact or value == 0:
+            return Solution(value, None if value else DISCS - plies)
+        moves = _MOST + 1 - abs(score) - (plies + (value < 0)) // 2  # of the winner
+        return Solution(value, 2 * moves - (value > 0))
+
+    def keep(self, position: Position) -> int:
+        """Keep the result of a position that is not over; return it as the book has it."""
+        low, high = [(0, 0), (1, BIAS - 1), (1 - BIAS, -1)][self.solution(position).value]
+        data = pack(_key(position), low, high)
+        self._kept.add(self._keep(data))
+        return data
+
+    def _keep(self, data: int) -> int:
+        """Put data of the book into the table; return the position's key."""
+        self._slots[slot_of(data >> 12, self._slots)] = data | KEPT
+        return data >> 12
+
+    def _score(self, position: Position, low: int, high: int) -> int:
+        """As `dropping.solve`, over or not."""
+        if position.is_over():
+            score = 0 if position.result()[0] == 50 else -((DISCS + 2 - position.ply) // 2)
+            return min(high, max(low, score))
+        kind = np.uint64 if get_backend() == "numba" else int
+        words = map(kind, _words(position))
+        return int(self._function(*words, position.ply, low, high, self._memory))
+
+
+@lru_cache(maxsize=2)
+def exact_search(backend: Backend) -> ExactSearch:
+    """The search that this process shares; `backend` is the one in use."""
+    return ExactSearch()
+
+
+def _words(position: Position) -> list[Any]:
+    """The own and all discs, with seven bits a file."""
+    sets = position.own, position.own | position.opp
+    return [sum(1 << s % 7 * 7 + s // 7 for s in range(DISCS) if bits >> s & 1) for bits in sets]
+
+
+def _key(position: Position) -> int:
+    own, taken = _words(position)
+    return key_of(own, taken, position.ply)

@@ -1,0 +1,152 @@
+"""Connect Four solved: against plain search of every line, its mirror images, and what is known of
+its first move.
+"""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+
+import numpy as np
+import pytest
+from negamax import WIN
+
+from boardenvs import analyse, games, play_match
+from boardenvs.agents.perfect import PerfectAgent
+from boardenvs.game.position import Position, stack
+from boardenvs.kernel import get_backend
+from boardenvs.tablebase import connect_four
+from boardenvs.tablebase.connect_four import Solution, exact_search
+
+GAME = games.make("connect_four")
+
+
+def played(plies: int, seed: int) -> Position:
+    """A position of a random game."""
+    rng, position = random.Random(seed), GAME.start()
+    while position.ply < plies or position.is_over():
+        if position.is_over():
+            position = GAME.start()
+        position = position.step(rng.choice(position.legal_actions()))
+    return position
+
+
+def solution(position: Position) -> Solution:
+    return exact_search(get_backend()).solution(position)
+
+
+def best_action(position: Position) -> int:
+    return exact_search(get_backend()).best_action(position)
+
+
+@cache
+def worth(position: Position) -> int:
+    """To the side to move, by every line: a million for a win, less the plies until then."""
+    if position.is_over():
+        return -WIN * (position.result() != (50, 50))
+    values = [-worth(position.step(action)) for action in position.legal_actions()]
+    return max(value - (value > 0) + (value < 0) for value in values)
+
+
+def as_worth(found: Solution) -> int:
+    return 0 if found.value == 0 else found.value * (WIN - (found.plies or 0))
+
+
+@pytest.mark.parametrize("plies", [28, 29, 31, 34, 37, 40, 41])
+def test_solutions_and_moves_are_those_of_plain_search(backend: str, plies: int) -> None:
+    for seed in range(4 if plies < 30 else 12):
+        position = played(plies, seed)
+        found = solution(position)
+        assert as_worth(found) == worth(position)
+        assert found.value or found.plies == 42 - plies
+        after = position.step(best_action(position))
+        assert worth(position) == -worth(after) - np.sign(-worth(after))
+
+
+def test_mirror_images_have_the_same_solution(backend: str) -> None:
+    for seed in range(10):
+        position = played(18, seed)
+        assert solution(position) == solution(position.image(GAME.symmetries[1]))
+
+
+def test_perfect_players_get_what_is_promised(backend: str) -> None:
+    """Against each other to the ply; against others that or more."""
+    for seed in range(8):
+        start = played(20, seed)
+        promised = solution(start)
+        for other in ("perfect", "random"):
+            position, rng = start, random.Random(seed)
+            while not position.is_over():
+                action = rng.choice(position.legal_actions())
+                if other == "perfect" or position.to_move == start.to_move:
+                    action = int(PerfectAgent().act(GAME, stack([position]))[0])
+                position = position.step(action)
+            result, plies = position.result()[start.to_move] / 50 - 1, position.ply - start.ply
+            if other == "perfect":
+                assert (result, plies) == promised
+            else:
+                assert result >= promised.value
+                assert promised.value < 1 or plies <= (promised.plies or 0)
+
+
+def test_an_analysis_has_all_moves_and_lines_to_the_end(in_python: None) -> None:
+    position = played(22, 3)
+    found = analyse(position, "perfect")
+    assert found.moves[0].action == found.choice
+    for move in found.moves:
+        after = position
+        for action in move.line:
+            after = after.step(action)
+        assert after.is_over()
+        assert after.ply - position.ply == move.plies
+        assert after.result()[position.to_move] == 50 + 50 * (move.value or 0)
+
+
+def test_the_book_has_the_known_values_of_first_moves(in_python: None) -> None:
+    """Red wins by the middle file alone; the files beside it draw; all others lose."""
+    assert solution(GAME.start()).value == 1
+    assert best_action(GAME.start()) == 3
+    values = dict(enumerate([1, 1, 0, -1, 0, 1, 1]))  # to yellow
+    found = {position: value for position, value in book().items() if position.ply == 1}
+    assert found
+    for position, value in found.items():
+        (file,) = (s % 7 for s in range(42) if position.opp >> s & 1)
+        assert value == values[file]
+
+
+def test_each_position_of_the_book_has_its_answer_or_is_one(in_python: None) -> None:
+    """With the opposite value, on either side of the board."""
+    known = book()
+    answers = {
+        (after.image(symmetry).words, -value): position
+        for position, value in known.items()
+        for after in map(position.step, position.legal_actions())
+        for symmetry in GAME.symmetries
+    }
+    pairs = {(p.words, value): answers.get((p.words, value)) for p, value in known.items()}
+    answered = set(pairs.values())
+    assert all(before or p in answered for p, before in zip(known, pairs.values(), strict=True))
+
+
+def book() -> dict[Position, int]:
+    """The values of the positions of the book, as its format has them."""
+    found = {}
+    for data in np.load(connect_four.BOOK).tolist():
+        own = taken = 0
+        for file in range(7):
+            column = data >> 12 + 7 * file & 127
+            height = (column + 1).bit_length() - 1
+            for rank in range(height):
+                taken |= 1 << 7 * rank + file
+                own |= (column - 2**height + 1 >> rank & 1) << 7 * rank + file
+        count = taken.bit_count()
+        sides = (own, own ^ taken) if count % 2 == 0 else (own ^ taken, own)
+        low, high = (data >> 6 & 63) - 32, (data & 63) - 32
+        value = 1 if low > 0 else -1 if high < 0 else 0
+        found[GAME.position(sides, count % 2, count)] = value
+    return found
+
+
+def test_it_plays_matches(in_python: None) -> None:
+    result = play_match(GAME, "perfect", "greedy", 4, opening_plies=(18, 22), seed=1)
+    assert result.score >= 0.5
