@@ -54,7 +54,7 @@ def compare(game: Game, plies: int, boards: int, x64: bool, optimised: bool) -> 
             chosen, after, *found = step(rules.boards(state), rules.stored(bits))
             np.testing.assert_array_equal(chosen, actions)
             state = game.step(state, actions)
-            assert_same_state(positions_of(after), state)
+            assert_same_state(positions_of(game, after), state)
             expected = (
                 np.ones(boards, np.bool_), game.legal(state), game.observe(state),
                 np.sign(game.score_margin(state)), game.is_truncated(state), game.is_over(state),

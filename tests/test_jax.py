@@ -34,7 +34,7 @@ def test_a_game_from_reset_to_reset(env, batch):
     assert set(np.asarray(state.current_player).tolist()) == {0, 1}
     ends = np.zeros(2)
     for ply in range(80):
-        before = positions_of(state.board)
+        before = positions_of(env.game, state.board)
         movers = np.asarray(state.current_player)
         actions = np.asarray(batch.sample(state, keys(ply)))
         assert game.is_legal(before, actions).all()
@@ -48,7 +48,7 @@ def test_a_game_from_reset_to_reset(env, batch):
         np.testing.assert_array_equal(state.terminated, after.terminated)
         np.testing.assert_array_equal(state.truncated, game.is_truncated(after))
         ends += np.asarray(state.terminated).sum(), np.asarray(state.truncated).sum()
-        now = positions_of(state.board)
+        now = positions_of(env.game, state.board)
         assert (now.ply[over] == 0).all()
         np.testing.assert_array_equal(now.own[~over], after.own[~over])
         np.testing.assert_array_equal(state.legal_action_mask, game.legal(now))
@@ -76,7 +76,7 @@ def test_the_other_player_sees_the_other_side(env, batch):
     observe = jax.jit(jax.vmap(env.observe))
     np.testing.assert_array_equal(observe(state, state.current_player), state.observation)
     other = observe(state, 1 - state.current_player)
-    board = positions_of(state.board)
+    board = positions_of(env.game, state.board)
     turned = board._replace(words=board.words[::-1], to_move=1 - board.to_move)
     np.testing.assert_array_equal(other, env.game.observe(turned))
 
@@ -93,9 +93,8 @@ def test_games_go_on_from_positions():
     state, step = env.from_state(position), jax.jit(jax.vmap(env.step))
     for _ in range(17):
         over = game.is_over(position)
-        jax.tree.map(
-            np.testing.assert_array_equal, positions_of(state.board).arrays, position.arrays
-        )
+        found = positions_of(env.game, state.board).arrays
+        jax.tree.map(np.testing.assert_array_equal, found, position.arrays)
         np.testing.assert_array_equal(state.current_player, position.to_move)
         np.testing.assert_array_equal(state.legal_action_mask, game.legal(position) | over[:, None])
         same = env.from_state(position)._replace(rewards=state.rewards)

@@ -55,14 +55,14 @@ def test_a_sample_is_what_was_seen_and_played() -> None:
     game, state = trainer.env.game, jax.jit(trainer.begin)()
     play = jax.jit(jax.vmap(trainer.play, in_axes=(None, 0, 0)))
     after, samples = play(state.network, state.games, jax.random.split(jax.random.key(1), 16))
-    before = positions_of(state.games.board)
+    before = positions_of(game, state.games.board)
     assert len(set(before.ply.tolist())) > 5
     seen = np.moveaxis(game.observe(before), -1, 1).reshape(16, -1)
     np.testing.assert_array_equal(samples.planes[:, 0], seen)
     np.testing.assert_array_equal(samples.legal[:, 0], game.legal(before))
     expected = game.step(before, np.asarray(samples.actions)[:, 0])
     going = ~game.is_over(expected)
-    np.testing.assert_array_equal(positions_of(after.board).own[going], expected.own[going])
+    np.testing.assert_array_equal(positions_of(game, after.board).own[going], expected.own[going])
 
 
 def test_a_run_that_is_interrupted_ends_as_one_that_is_not(

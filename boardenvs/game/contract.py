@@ -22,7 +22,7 @@ from boardenvs.board.symmetry import Symmetry
 from boardenvs.game.errors import PositionError
 from boardenvs.game.kernels import Kernels
 from boardenvs.game.notation import PASS, Notation
-from boardenvs.game.position import Position
+from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import DRAW, Rules, turned
 from boardenvs.game.state import (
     Array,
@@ -135,7 +135,7 @@ class Game(Rules):
 
     def empty(self, batch: int) -> State:
         """A state of this game of uninitialised arrays."""
-        return empty_state(batch, len(self.word_names), self.legal_words)
+        return empty_state(batch, self.known_words, self.history, self.legal_words)
 
     # ---- names -------------------------------------------------------------------------------
 
@@ -256,9 +256,12 @@ class Game(Rules):
 
     def put_start(self, state: State, rows: Any) -> None:
         """Begin a game in these rows of a state."""
-        start = self.start()
-        for array, value in zip(state.arrays, (*start.words, *start[1:-1]), strict=True):
-            array[rows] = value
+        for array, first in zip(state.arrays, self._start_state.arrays, strict=True):
+            array[rows] = first
+
+    @cached_property
+    def _start_state(self) -> State:
+        return stack([self.start()])
 
     def packed(self, state: State) -> tuple[Array, ...]:
         """A state as arrays of numbers, which can be kept in files."""
@@ -274,7 +277,7 @@ class Game(Rules):
         """The number of rows; TypeError or ValueError unless it can be a state of this game."""
         rows = check_state(state)
         for name, found, own in (
-            ("words", len(state.words), len(self.word_names)),
+            ("words", len(state.columns), len(self.word_names)),
             ("words of legal actions", state.legal_bits.shape[1], self.legal_words),
         ):
             if found != own:
@@ -284,7 +287,7 @@ class Game(Rules):
     def positions(self, state: State) -> list[Position]:
         """The rows of a batch as single positions; `stack` is the way back."""
         self.check_state(state)
-        words = zip(*(word.tolist() for word in state.words), strict=True)
+        words = zip(*(word.tolist() for word in state.columns), strict=True)
         legal_bits, *rest = (x.tolist() for x in state[1:])
         rows = zip(words, map(tuple, legal_bits), *rest, strict=True)
         return [Position._make((*row, self)) for row in rows]

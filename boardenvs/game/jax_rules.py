@@ -18,7 +18,7 @@ import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.rules import turned
-from boardenvs.game.state import State, WordArray
+from boardenvs.game.state import State, WordArray, as_words
 from boardenvs.kernel import Kernel
 from boardenvs.kernel.jax_words import Stored, bits_of
 from boardenvs.kernel.jax_writer import compile_jax
@@ -58,7 +58,7 @@ class JaxRules:
     def boards(self, state: State) -> JaxPosition:
         """A batch of positions in JAX: every array has B rows."""
         return JaxPosition(
-            tuple(map(self.stored, state.words)),
+            tuple(map(self.stored, state.columns)),
             tuple(self.stored(word) for word in state.legal_bits.T),
             jnp.asarray(state.to_move, jnp.int32),
             jnp.asarray(state.ply, jnp.int32),
@@ -136,10 +136,10 @@ class JaxRules:
         return jnp.asarray(action.astype(jnp.int32))
 
 
-def positions_of(boards: JaxPosition) -> State:
+def positions_of(game: Game, boards: JaxPosition) -> State:
     """A batch of boards as positions in NumPy, the reverse of `JaxRules.boards`."""
     return State(
-        tuple(map(_numbers, boards.words)),
+        as_words(list(map(_numbers, boards.words)), game.history),
         np.stack([_numbers(word) for word in boards.legal_bits], axis=1),
         np.asarray(boards.to_move).astype(np.int8),
         np.array(boards.ply),

@@ -14,7 +14,7 @@ from boardenvs.game.rules import BEFORE, Rules, turned
 from boardenvs.kernel import ALL, Bits, Kernel, less, nonzero, popcount, spread, when
 from boardenvs.kernel.wide import WIDTH, pack, split
 from boardenvs.utils.checks import quote, unknown
-from boardenvs.utils.splitmix import mix
+from boardenvs.utils.splitmix import GOLDEN, mix
 
 
 class Kernels:
@@ -37,15 +37,17 @@ class Kernels:
         self.num_planes = len(self._planes(*rules.start_words(), 0, 0))
         self.num_kinds = len(self._kinds(*rules.start_words()))
         size, legal = len(rules.word_names), rules.legal_words
-        words = (1,) * size
+        # Those of the history are one array.
+        words = (*(1,) * rules.known_words, *[rules.history] * bool(rules.history))
         planes, actions = self.num_planes * rules.board.size, rules.num_actions
-        self.begin = Kernel(self._begin, size + 2, "begin", (legal, 1))
-        self.step_words = Kernel(self._step_words, size + 3, "step_words", (*words, legal, 1, 1))
+        given = (*words, 1, 1, 1)
+        self.begin = Kernel(self._begin, (*words, 1, 1), "begin", (legal, 1))
+        self.step_words = Kernel(self._step_words, given, "step_words", (*words, legal, 1, 1))
         self.step_observe = Kernel(
-            self._step_observe, size + 3, "step_observe", (*words, legal, 1, 1, -planes, -actions)
+            self._step_observe, given, "step_observe", (*words, legal, 1, 1, -planes, -actions)
         )
         self.step_words_no_legal = Kernel(
-            self._step_words_no_legal, size + 3, "step_words_no_legal"
+            self._step_words_no_legal, given, "step_words_no_legal", (*words, 1, 1)
         )
         self.step_batch = Kernel(
             self._step_batch,
@@ -54,20 +56,20 @@ class Kernels:
             (*words, legal, *[1] * 7),
         )
         self.step_words_only = Kernel(self._step_words_only, size + 1, "step_words_only")
-        self.stable = Kernel(by_name(rules, rules.stable), size, "stable")
+        self.stable = Kernel(by_name(rules, rules.stable), words, "stable")
         self.sample = Kernel(self._sample, (legal, 1), "sample")
         self.is_legal = Kernel(self._is_legal, (legal, 1), "is_legal")
-        self.points = Kernel(self._points, size + 1, "points")
-        self.planes = Kernel(self._seen, size + 2, "planes", (-planes,))
+        self.points = Kernel(self._points, (*words, 1), "points")
+        self.planes = Kernel(self._seen, (*words, 1, 1), "planes", (-planes,))
         self.observe = Kernel(self._observe, (*words, 1, 1, legal), "observe", (-planes, -actions))
         evaluate = self._evaluate if rules.has_heuristic else _even
-        self.evaluate = Kernel(evaluate, size + 2, "evaluate")
-        self.features = Kernel(self._features, size + 2, "features")
-        self.kinds = Kernel(self._kinds_in_words, size, "kinds")
+        self.evaluate = Kernel(evaluate, (*words, 1, 1), "evaluate")
+        self.features = Kernel(self._features, (*words, 1, 1), "features")
+        self.kinds = Kernel(self._kinds_in_words, words, "kinds")
         self.digit = Kernel(self._digit, size + 1, "digit")
         self.changed = Kernel(self._changed, 2 * size, "changed")
         self.turned = Kernel(self._turned, size, "turned")
-        self.pieces = Kernel(self._pieces, size, "pieces")
+        self.pieces = Kernel(self._pieces, words, "pieces")
 
     def _check_play(self) -> None:
         """ValueError if `play` returns another number of words than there are, or has a Table that
@@ -107,12 +109,10 @@ class Kernels:
         return counted
 
     def _known_by(self, *given: Bits) -> Bits:
-        """A hash of the position, never 0, by the mixing of SplitMix64."""
-        values = self._known(*given)
-        mixed: Bits = 0
-        for word in chain.from_iterable(split(x, self._rules.board.words) for x in values):
-            mixed = mix(mixed ^ word)
-        return mixed | 1
+        """A hash of the position, never 0: of its words, each mixed as SplitMix64 does."""
+        width = self._rules.board.words
+        words = chain.from_iterable(split(x, width) for x in self._known(*given))
+        return reduce(operator.xor, (mix(x ^ k * GOLDEN & ALL) for k, x in enumerate(words))) | 1
 
     def _begin(self, *given: Bits) -> tuple[Bits, ...]:
         """The words of the legal actions, and 1 if the game is over, given words, to_move, ply."""

@@ -161,7 +161,7 @@ def first_of_each(state: State) -> IntArray:
         first = {row: place for place, row in reversed(list(enumerate(rows)))}
         return np.sort(np.array(list(first.values()), np.int64))
     key = np.stack(
-        [*state.words, *(x.astype(np.uint64) for x in (state.to_move, state.ply))], axis=1
+        [*state.columns, *(x.astype(np.uint64) for x in (state.to_move, state.ply))], axis=1
     )
     return np.sort(np.unique(key, axis=0, return_index=True)[1])
 

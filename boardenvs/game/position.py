@@ -11,7 +11,7 @@ import numpy as np
 from boardenvs.board.symmetry import Symmetry
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.rules import DRAW, LOSS, WIN, turned
-from boardenvs.game.state import Int8Array, State
+from boardenvs.game.state import Int8Array, State, as_words
 
 if TYPE_CHECKING:
     from boardenvs.game.contract import Game
@@ -197,6 +197,6 @@ def stack(positions: Sequence[Position]) -> State:
     dtypes = (np.uint64, np.int8, np.int32, np.bool_)
     of_words = np.uint64 if positions[0].game.in_words else object
     return State(
-        tuple(np.array(word, of_words) for word in words),
+        as_words([np.array(word, of_words) for word in words], positions[0].game.history),
         *(np.array(c, t) for c, t in zip(columns, dtypes, strict=True)),
     )

@@ -25,7 +25,7 @@ _TYPES: tuple[np.dtype[Any], ...] = tuple(map(np.dtype, (np.uint64, np.int8, np.
 class State(NamedTuple):
     """A batch of B positions. Action a is legal in row i iff bit a % 64 of
     `legal_bits[i, a // 64]` is set; nothing is legal where `terminated`. `words` are named by
-    `Game.word_names`: first `own` and `opp`.
+    `Game.word_names`: first `own` and `opp`; those of a game's history are one array.
 
     ```python
     import boardenvs
@@ -38,7 +38,7 @@ class State(NamedTuple):
     ```
     """
 
-    words: tuple[WordArray, ...]  # each (B,) uint64
+    words: tuple[WordArray, ...]  # each (B,) uint64, a history (B, H)
     legal_bits: Array  # (B, W) uint64
     to_move: Array  # (B,) int8: index into game.roles
     ply: Array  # (B,) int32: plies since the start, noops included
@@ -53,6 +53,11 @@ class State(NamedTuple):
     def opp(self) -> WordArray:
         """The squares of the other side, (B,) uint64, of a board of at most 64."""
         return self.words[1]
+
+    @property
+    def columns(self) -> list[WordArray]:
+        """The words one by one, each (B,)."""
+        return [column for word in self.words for column in (word.T if word.ndim > 1 else [word])]
 
     @property
     def arrays(self) -> tuple[Array, ...]:
@@ -78,10 +83,20 @@ class Transition(NamedTuple):
     illegal: BoolArray  # (B,) bool: the action was illegal; the board did not change
 
 
-def empty_state(batch: int, words: int, legal_words: int) -> State:
-    """A state of uninitialised arrays, with this many words and words of legal actions."""
+def as_words(columns: Sequence[WordArray], history: int) -> tuple[WordArray, ...]:
+    """The `words` of a state, given one by one; so many of them, the last, are a history."""
+    if not history:
+        return tuple(columns)
+    return (*columns[:-history], np.stack(columns[-history:], axis=1))
+
+
+def empty_state(batch: int, words: int, history: int, legal_words: int) -> State:
+    """A state of uninitialised arrays, with this many words, those of a history, and words of legal
+    actions.
+    """
+    past = [np.empty((batch, history), np.uint64)] if history else []
     return State(
-        tuple(np.empty(batch, np.uint64) for _ in range(words)),
+        (*(np.empty(batch, np.uint64) for _ in range(words)), *past),
         np.empty((batch, legal_words), np.uint64),
         np.empty(batch, np.int8),
         np.empty(batch, np.int32),
@@ -125,7 +140,8 @@ def check_state(state: State) -> int:
             raise TypeError(f"{name} of the state: {quote(array)} must be an array of {kind}")
         if array.dtype != kind:
             raise TypeError(f"{name} of the state: {array.dtype} must be {kind}")
-        if array.shape[:1] != (rows,) or array.ndim != 1 + (name == "legal_bits"):
+        past = name == "words" and array is state.words[-1] and words > 2  # perhaps a history
+        if array.shape[:1] != (rows,) or array.ndim not in (1 + (name == "legal_bits"), 1 + past):
             raise ValueError(f"{name} of the state: shape {array.shape} does not fit {rows} rows")
     return rows
 

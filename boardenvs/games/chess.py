@@ -315,7 +315,9 @@ def _pawn_moves(board: _Board, threats: Threats, to_move: Bits) -> Ways:
         side = spread(to_move ^ 1 if way.dy > 0 else to_move)
         pawns = board.own & board.pawns & side & _unpinned(threats, way)
         if way.dx:
-            found[way, 1] = pawns & (step(board.opp & threats.evades, way.opposite) | passing[way])
+            found[way, 1] = pawns & (
+                step(board.opp & threats.evades, way.opposite) | passing[way.dx]
+            )
             continue
         found[way, 1] = pawns & step(empty & threats.evades, way.opposite)
         first = pawns & RANK[1 if way.dy > 0 else 6] & step(empty, way.opposite)
@@ -323,17 +325,18 @@ def _pawn_moves(board: _Board, threats: Threats, to_move: Bits) -> Ways:
     return found
 
 
-def _passing(board: _Board, threats: Threats, to_move: Bits) -> dict[Direction, Bits]:
-    """The pawns that may take one that has passed them: the king must not be in check after it."""
+def _passing(board: _Board, threats: Threats, to_move: Bits) -> dict[int, Bits]:
+    """The pawns that may take one that has passed them, by the change of file: the king must not be
+    in check after it.
+    """
     found = {}
     behind = _forward(board.passed, to_move ^ 1, 1)
     left = nonzero(threats.checking & ~(behind | board.sliders(N) | board.sliders(NE))) ^ 1
-    for way in DIAGONAL:
-        side = spread(to_move ^ 1 if way.dy > 0 else to_move)
-        pawn = step(board.passed, way.opposite) & board.own & board.pawns & side
+    for way in (E, W):
+        pawn = step(behind, way.opposite) & board.own & board.pawns
         taken = (board.own | board.opp) & ~(pawn | behind) | board.passed
         open_ = guard(pawn, _is_open, board.own & board.kings, ~taken & ALL, *_lines(board))
-        found[way] = pawn & spread(left & open_)
+        found[way.dx] = pawn & spread(left & open_)
     return found
 
 

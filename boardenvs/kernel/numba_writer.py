@@ -35,6 +35,7 @@ from boardenvs.kernel.flow import Table
 _MADE_BY = (
     "simd.py",
     "rows.py",
+    "columns.py",
     "layout.py",  # the words of an array's rows
     "word_functions.py",
     "trace.py",

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from boardenvs.game.contract import Game
-from boardenvs.game.state import State, WordArray
+from boardenvs.game.state import State, WordArray, as_words
 from boardenvs.kernel import ALL, get_backend
 from boardenvs.kernel.backend import Backend, python_only
 from boardenvs.kernel.link import array_for_loops, link
@@ -122,11 +122,12 @@ def position_words(state: State) -> WordArray:
     """The packed positions of a state, (B, position_size)."""
     words = LEGAL + state.legal_bits.shape[1]
     kind = state.words[0].dtype
-    positions: WordArray = np.empty((len(state.ply), words + len(state.words)), kind)
+    columns = state.columns
+    positions: WordArray = np.empty((len(state.ply), words + len(columns)), kind)
     positions[:, TO_MOVE], positions[:, PLY] = state.to_move, state.ply
     positions[:, TERMINATED] = state.terminated
     positions[:, LEGAL:words] = state.legal_bits
-    for place, word in enumerate(state.words, start=words):
+    for place, word in enumerate(columns, start=words):
         positions[:, place] = word
     return positions
 
@@ -135,7 +136,7 @@ def state_of_words(game: Game, positions: WordArray) -> State:
     """Inverse of `position_words`."""
     words = positions.shape[1] - len(game.word_names)
     return State(
-        words=tuple(word.copy() for word in positions[:, words:].T),
+        words=as_words([word.copy() for word in positions[:, words:].T], game.history),
         legal_bits=positions[:, LEGAL:words].astype(np.uint64),
         to_move=positions[:, TO_MOVE].astype(np.int8),
         ply=positions[:, PLY].astype(np.int32),

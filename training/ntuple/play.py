@@ -58,9 +58,11 @@ class Positions(NamedTuple):
         """Return them as a state without legal actions."""
         state = game.empty(len(self.result))
         state.legal_bits[:], state.terminated[:] = 0, False
-        nothing = np.zeros_like(self.words[:, 0])
-        words = (*np.ascontiguousarray(self.words.T), *[nothing] * game.history)
-        return state._replace(words=words, to_move=self.to_move, ply=self.ply)
+        for word, values in zip(state.words, self.words.T, strict=False):
+            word[:] = values
+        if game.history:
+            state.words[-1][:] = 0
+        return state._replace(to_move=self.to_move, ply=self.ply)
 
 
 def play(
