@@ -39,6 +39,15 @@ _NODES = {"numba": 200_000, "numpy": 2_000}
 _SIMULATIONS = {"numba": {1: 2_000, 64: 100}, "numpy": {1: 100, 64: 10}}
 _POSITIONS = 8
 
+# OpenSpiel's texts of games that it has too.
+_SAME = ("othello", "lines_of_action", "checkers", "chess", "connect_four", "nine_mens_morris")
+_OPENSPIEL = {
+    **dict(zip(_SAME, _SAME, strict=True)),
+    "go": "go(board_size=9)",
+    "hex": "hex(board_size=11)",
+    "tictactoe": "tic_tac_toe",
+}
+
 
 def ours(games: list[Game], sizes: list[int], backends: list[Backend]) -> Iterator[Workload]:
     """Random play through our interfaces."""
@@ -72,7 +81,7 @@ def searches(games: list[Game], backends: list[Backend]) -> Iterator[Workload]:
 
 def peers(games: list[Game], sizes: list[int]) -> Iterator[Workload]:
     """Random play in other libraries, as far as installed, with these batch sizes."""
-    names = {"othello", *map(spec_of, games)} & {"othello", "lines_of_action"}
+    names = {"othello", *map(spec_of, games)} & _OPENSPIEL.keys()
     rows: list[tuple[str, str, str, str, int, Callable[[], Play]]] = [
         *(("pyspiel", "OpenSpiel", name, "State loop", 1, partial(_openspiel, name))
           for name in sorted(names)),
@@ -198,7 +207,7 @@ def _mcts(game: Game, trees: int) -> Play:
 def _openspiel(name: str) -> Play:
     import pyspiel
 
-    game, chance = pyspiel.load_game(name), random.Random(0).random
+    game, chance = pyspiel.load_game(_OPENSPIEL[name]), random.Random(0).random
 
     def play() -> int:
         plies = 0

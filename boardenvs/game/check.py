@@ -19,7 +19,7 @@ from boardenvs.game.errors import PositionError
 from boardenvs.game.kernels import by_name
 from boardenvs.game.plain import PlainGame, is_plain
 from boardenvs.game.position import Position, stack
-from boardenvs.game.rules import LIMITS, MAX_VALUE, Rules, turned
+from boardenvs.game.rules import LIMITS, MAX_VALUE, Rules
 from boardenvs.kernel import ALL, Program, get_backend, set_backend
 from boardenvs.kernel.layout import pack_bits
 
@@ -190,7 +190,6 @@ def _check_position(game: Game, position: Position) -> None:
                 _check_squares,
                 _check_successors,
                 _check_texts,
-                _check_observation,
                 _check_planes,
                 _check_captures,
                 _check_symmetries,
@@ -281,52 +280,39 @@ def _check_texts(game: Game, position: Position) -> None:
     _compare("the text", read, _without_history(position))
 
 
-def _check_observation(game: Game, position: Position) -> None:
-    """Positions that differ in side to move or ply alone must differ in observation, or have the
-    same legal actions and end.
+def _check_planes(game: Game, position: Position) -> None:
+    """Positions that differ in side to move, in ply or in one word alone must differ in
+    observation, or be played alike.
     """
-    words, _, to_move, ply, *_ = position
-    for what, role, count in (
-        ("whose turn it is", 1 - to_move, ply),
-        ("how many plies are played", to_move, ply + 1),
-    ):
+    position = _without_history(position)
+    planes, played = position.planes(), _played(position)
+    for what, words, role, ply in _variants(game, position):
         try:
-            seen = turned(game.word_names, words) if role else words
-            other = game.position(game.join(seen), role, count)
+            other = game.position(words, role, ply)
         except PositionError:
             continue
-        same = other.planes() == position.planes()
-        if same and _played(other) != _played(position):
+        if other.planes() == planes and _played(other) != played:
             raise RulesError(
-                f"planes do not tell {what}, on which actions, the end or the result depend"
+                f"planes do not tell {what}, on which actions, the end or the result depend: "
+                f"{other.fen()!r} looks the same, and is played otherwise"
             )
 
 
-def _check_planes(game: Game, position: Position) -> None:
-    """Positions that differ in one word alone must differ in observation, or be played alike."""
-    position = _without_history(position)
-    by_role, role, planes = position.by_role(), position.to_move, position.planes()
-    pieces, sets = by_role[0] | by_role[1], len(game.squares)
+def _variants(game: Game, position: Position) -> Iterator[tuple[str, tuple[int, ...], int, int]]:
+    """What is changed, and then the words by role, the side to move and the ply."""
+    by_role, role, ply = position.by_role(), position.to_move, position.ply
+    yield "whose turn it is", game.by_role(position.words, 1 - role), 1 - role, ply
+    yield "how many plies are played", by_role, role, ply + 1
     for place, name in enumerate((*game.squares, *game.numbers)):
         word = by_role[place]
-        if place >= sets:
+        if name in game.numbers:
             others = {0, (word + 1) % game.numbers[name], game.numbers[name] - 1}
-        elif place < 2:
-            others = {word ^ 1 << square for square in squares_of(word)}
         else:
-            others = {word ^ 1 << square for square in squares_of(pieces | word)}
+            squares = word if place < 2 else word | by_role[0] | by_role[1]
+            others = {word ^ 1 << square for square in squares_of(squares)}
         others = others - {word}
         for other in sorted(others)[:: len(others) // _CHANGES + 1]:
-            words = (*by_role[:place], other, *by_role[place + 1 :])
-            try:
-                changed = game.position(words, role, position.ply)
-            except PositionError:
-                continue
-            if changed.planes() == planes and _played(changed) != _played(position):
-                raise RulesError(
-                    f"planes do not tell {name}, on which actions, the end or the result depend: "
-                    f"{changed.fen()!r} looks the same, and is played otherwise"
-                )
+            yield name, (*by_role[:place], other, *by_role[place + 1 :]), role, ply
 
 
 def _without_history(position: Position) -> Position:

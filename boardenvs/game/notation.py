@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
 from boardenvs.board.bitboard import DIRECTIONS, Direction, squares_of, steps
@@ -36,8 +36,9 @@ class Notation(ABC):
     itself; `position`, if given, is the position in which the action is taken.
     """
 
-    planes: int  # the number of such parts
+    planes: int = 1  # the number of such parts
     needs_position = True  # whether the name of an action depends on the position
+    written = "like"  # how people write moves, before an example
 
     def explain(self, game: Game) -> str:
         """The meaning of the actions (except noop) in Markdown."""
@@ -53,7 +54,7 @@ class Notation(ABC):
 
     def form(self, game: Game, action: int, position: Position | None) -> str:
         """How people write moves, with this action as the example: "like d3"."""
-        return f"like {self.write(game, action, position)}"
+        return f"{self.written} {self.write(game, action, position)}"
 
     @abstractmethod
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
@@ -83,7 +84,6 @@ class Notation(ABC):
 class Placing(Notation):
     """Action s places a piece on square s."""
 
-    planes = 1
     needs_position = False
 
     def explain(self, game: Game) -> str:
@@ -105,7 +105,6 @@ class Placing(Notation):
 class Dropping(Notation):
     """Action x drops a piece into the file x, from 0; players write x + 1."""
 
-    planes = 1
     needs_position = False
 
     def sizes(self, game: Game) -> tuple[int, ...]:
@@ -141,7 +140,6 @@ class Dropping(Notation):
 class Passing(Notation):
     """One action, which passes where noop, the pass that is forced, is not what is meant."""
 
-    planes = 1
     needs_position = False
 
     def sizes(self, game: Game) -> tuple[int, ...]:
@@ -170,7 +168,6 @@ class Named(Notation):
     """Action i has the i-th name; names such as "d3" and "b1-b3" tell the squares concerned."""
 
     names: tuple[str, ...]
-    planes = 1
     needs_position = False
 
     def __post_init__(self) -> None:
@@ -214,6 +211,7 @@ class Pairs(Notation):
 
     targets: tuple[int, ...]
     needs_position = False
+    written = _BY_SQUARES
 
     @property
     def planes(self) -> int:  # type: ignore[override]
@@ -237,9 +235,6 @@ class Pairs(Notation):
             raise ValueError(f"{quote(text)} ends on {target}, where no piece moves")
         return game.board.size * self.targets.index(end) + game.parse_square(source)
 
-    def form(self, game: Game, action: int, position: Position | None) -> str:
-        return f"{_BY_SQUARES} {self.write(game, action, position)}"
-
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
         plane, source = divmod(action, game.board.size)
         return source, self.targets[plane]
@@ -262,38 +257,34 @@ class Parts(Notation):
         return tuple(chain.from_iterable(part.sizes(game) for part in self.parts))
 
     def explain(self, game: Game) -> str:
-        first, texts = 0, []
-        for part in self.parts:
-            texts.append(f"From {first} on: {part.explain(game)}" if first else part.explain(game))
-            first += sum(part.sizes(game))
-        return " ".join(texts)
+        return " ".join(
+            f"From {own.start} on: {part.explain(game)}" if own.start else part.explain(game)
+            for part, own in self._ranges(game)
+        )
 
     def write(self, game: Game, action: int, position: Position | None) -> str:
         part, inner = self._part_of(game, action)
         return part.write(game, inner, position)
 
     def parse(self, game: Game, text: str) -> int:
-        first, problem = 0, ValueError(f"{quote(text)} is not a move")
-        for part in self.parts:
+        problem = ValueError(f"{quote(text)} is not a move")
+        for part, own in self._ranges(game):
             try:
                 action = part.parse(game, text)
             except ValueError as error:
                 problem = error
             else:
                 if part.write(game, action, None) == text:
-                    return first + action
-            first += sum(part.sizes(game))
+                    return own[action]
         raise problem
 
     def form(self, game: Game, action: int, position: Position | None) -> str:
         """The forms of all parts, each with a legal action as its example if there is one."""
-        legal, first, forms = position.legal_actions() if position else [], 0, []
-        for part in self.parts:
-            own = range(first, first + sum(part.sizes(game)))
-            shown = next((a for a in legal if a in own), None)
+        legal, forms = position.legal_actions() if position else [], []
+        for part, own in self._ranges(game):
+            shown = next((own.index(a) for a in legal if a in own), None)
             at = position if shown is not None else None
-            forms.append(part.form(game, (first if shown is None else shown) - first, at))
-            first = own.stop
+            forms.append(part.form(game, shown or 0, at))
         return "; or ".join(dict.fromkeys(forms))
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
@@ -301,21 +292,22 @@ class Parts(Notation):
         return part.squares(game, inner, position)
 
     def images(self, game: Game, symmetry: Symmetry) -> list[int]:
-        images, first = [], 0
-        for part in self.parts:
-            images += [first + image for image in part.images(game, symmetry)]
-            first += sum(part.sizes(game))
-        return images
+        parts = self._ranges(game)
+        return [own[image] for part, own in parts for image in part.images(game, symmetry)]
 
     def _part_of(self, game: Game, action: int) -> tuple[Notation, int]:
         """The part that an action belongs to, and its number there."""
-        *others, last = self.parts
-        for part in others:
-            size = sum(part.sizes(game))
-            if action < size:
-                return part, action
-            action -= size
-        return last, action
+        parts = self._ranges(game)
+        return next((part, own.index(action)) for part, own in parts if action in own)
+
+    def _ranges(self, game: Game) -> list[tuple[Notation, range]]:
+        """Each part and its actions."""
+        sizes = [sum(part.sizes(game)) for part in self.parts]
+        ends = accumulate(sizes)
+        return [
+            (part, range(end - size, end))
+            for part, size, end in zip(self.parts, sizes, ends, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -328,6 +320,7 @@ class Moving(Notation):
 
     directions: tuple[Direction, ...] = DIRECTIONS
     distance: int | None = None
+    written = _BY_SQUARES
 
     @property
     def planes(self) -> int:  # type: ignore[override]
@@ -364,9 +357,6 @@ class Moving(Notation):
             return game.board.size * names.index(name) + source
         except ValueError as error:
             raise ValueError(f'{quote(text)} is not a move like "b1-b3": {error}') from None
-
-    def form(self, game: Game, action: int, position: Position | None) -> str:
-        return f"{_BY_SQUARES} {self.write(game, action, position)}"
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
         plane, source = divmod(action, game.board.size)

@@ -198,7 +198,7 @@ mate are draws.""",
         pawn = spread(nonzero(source & board.pawns))
         king = spread(nonzero(source & board.kings))
         rook_moves = _ROOK_MOVES[action] & king
-        behind = _forward(board.passed, to_move ^ 1, 1)
+        behind = _forward(board.passed, to_move ^ 1)
         taken = target & board.opp | spread(nonzero(target & board.passed)) & pawn & behind
         own = (board.own & ~source | target) ^ rook_moves
         pieces = []
@@ -209,8 +209,8 @@ mate are draws.""",
         crowned = target & pawn & (RANK[0] | RANK[7])
         rook, bishop, knight = (crowned & spread(table[action]) for table in _BECOMES)
         queen = crowned & ~(rook | bishop | knight)
-        castling = board.castling & ~(source | target) & ~(king & _home(to_move))
-        skipped = _forward(source, to_move, 1) & _forward(target, to_move ^ 1, 1) & pawn
+        castling = board.castling & ~(source | target) & ~(king & _rank(0, to_move))
+        skipped = _forward(source, to_move) & _forward(target, to_move ^ 1) & pawn
         beside = (step(target, E) | step(target, W)) & pawns & board.opp
         return (
             *(own, board.opp & ~taken, pawns & ~crowned, knights | knight, bishops | bishop),
@@ -284,12 +284,11 @@ def _moves(board: _Board, to_move: Bits) -> list[Bits]:
     pinned = reduce(or_, threats.pinned.values())
     knights = board.own & board.knights & ~pinned
     jumps = [knights & step(targets, jump.opposite) for jump in JUMPS]
-    last = spread(to_move ^ 1) & RANK[6] | spread(to_move) & RANK[1]
-    forward = {
-        change: reduce(or_, [pawns[way, 1] for way in DIRECTIONS if way.dx == change and way.dy])
-        for change in (-1, 0, 1)
-    }
-    return [*slides, *jumps, *(forward[change] & last for _, change in LESSER)]
+    lesser = [
+        reduce(or_, [pawns[way, 1] for way in DIRECTIONS if way.dx == change and way.dy])
+        for _, change in LESSER
+    ]
+    return [*slides, *jumps, *(pieces & _rank(6, to_move) for pieces in lesser)]
 
 
 def _slides(board: _Board, threats: Threats, targets: Bits) -> Ways:
@@ -330,18 +329,15 @@ def _passing(board: _Board, threats: Threats, to_move: Bits) -> dict[int, Bits]:
     in check after it.
     """
     found = {}
-    behind = _forward(board.passed, to_move ^ 1, 1)
-    left = nonzero(threats.checking & ~(behind | board.sliders(N) | board.sliders(NE))) ^ 1
+    behind = _forward(board.passed, to_move ^ 1)
+    lines = board.opp & board.sliders(N), board.opp & board.sliders(NE)
+    left = nonzero(threats.checking & ~(behind | lines[0] | lines[1])) ^ 1
     for way in (E, W):
         pawn = step(behind, way.opposite) & board.own & board.pawns
         taken = (board.own | board.opp) & ~(pawn | behind) | board.passed
-        open_ = guard(pawn, _is_open, board.own & board.kings, ~taken & ALL, *_lines(board))
+        open_ = guard(pawn, _is_open, board.own & board.kings, ~taken & ALL, *lines)
         found[way.dx] = pawn & spread(left & open_)
     return found
-
-
-def _lines(board: _Board) -> tuple[Bits, Bits]:
-    return board.opp & board.sliders(N), board.opp & board.sliders(NE)
 
 
 def _is_open(pawn: Bits, king: Bits, empty: Bits, straight: Bits, diagonal: Bits) -> Bits:
@@ -403,13 +399,14 @@ def _unpinned(threats: Threats, way: Direction) -> Bits:
     return ~reduce(or_, others) & ALL
 
 
-def _forward(squares: Bits, role: Bits, count: int) -> Bits:
+def _forward(squares: Bits, role: Bits) -> Bits:
     """Squares moved up the board for white, down for black."""
-    return steps(squares, N, count) & spread(role ^ 1) | steps(squares, S, count) & spread(role)
+    return step(squares, N) & spread(role ^ 1) | step(squares, S) & spread(role)
 
 
-def _home(role: Bits) -> Bits:
-    return RANK[0] & spread(role ^ 1) | RANK[7] & spread(role)
+def _rank(y: int, role: Bits) -> Bits:
+    """A rank, counted from 0 at the role's own side."""
+    return RANK[y] & spread(role ^ 1) | RANK[7 - y] & spread(role)
 
 
 def _nobody_mates(board: _Board) -> Bits:
@@ -424,7 +421,5 @@ def _nobody_mates(board: _Board) -> Bits:
 
 
 def _material(board: _Board, side: Bits) -> Bits:
-    worth = ((board.pawns, 100), (board.knights, 300), (board.bishops, 310))
-    more = ((board.rooks, 500), (board.queens, 900))
-    values = [popcount(side & pieces) * value for pieces, value in (*worth, *more)]
-    return reduce(add, values)
+    values = zip(board[2:7], (100, 300, 310, 500, 900), strict=True)
+    return reduce(add, [popcount(side & pieces) * value for pieces, value in values])

@@ -25,9 +25,9 @@ class Group:
 
     def __init__(self, builder: Any, lanes: int, start: Any, all_rows: Any) -> None:
         self.builder, self.lanes, self.start = builder, lanes, start
-        self.left = builder.sub(all_rows, start)
-        self.whole = builder.icmp_signed(">=", self.left, WORD(lanes))
-        self.count = builder.select(self.whole, WORD(lanes), self.left)
+        left = builder.sub(all_rows, start)
+        self.whole = builder.icmp_signed(">=", left, WORD(lanes))
+        self.count = builder.select(self.whole, WORD(lanes), left)
         last = builder.sub(self.count, WORD(1))
         self.rows = []  # of each lane; lanes beyond the last row repeat it
         for lane in range(lanes):
@@ -127,7 +127,7 @@ class Column:
         if self.width < 0:
             self._store_bits(group, words, given)
         elif self.ndim == 2:
-            self._copy(group, self._in_rows(group, words), self._has_no_gaps())
+            self._copy(group, self._in_rows(group, words))
         elif self.together:
             with builder.if_else(group.whole, likely=True) as (then, otherwise):
                 with then:
@@ -154,41 +154,22 @@ class Column:
         """The bits of the words as 0 and 1, as many as a row has elements.
 
         Each word becomes 64 bytes; those after the end of a row are overwritten by the next one.
-        What would be written after the last row, and what is too much for the cache, is written
-        elsewhere first.
         """
-        builder, size = self.builder, -self.width
-        room = group.lanes * size + 64
-        kept = _reserved(builder, _BYTE, room)
-        row_words = None if given else builder.bitcast(self._in_rows(group, words), _WORDS)
-        close = self._has_no_gaps()
-        large = self._is_large()
-        beyond = builder.icmp_signed(">", builder.mul(group.left, WORD(size)), WORD(room))
-        at_once = builder.and_(builder.and_(beyond, close), builder.not_(large))
-        base = builder.select(at_once, self.at(group.start), kept)
+        builder, size, count = self.builder, -self.width, len(words)
+        kept = _reserved(builder, _BYTE, group.lanes * size + 64)
+        rows = None if given else builder.bitcast(self._in_rows(group, words), _WORDS)
         with cgutils.for_range(builder, group.count) as lane:
-            out = builder.gep(base, [builder.mul(lane.index, WORD(size))])
+            out = builder.gep(kept, [builder.mul(lane.index, WORD(size))])
             if given:
                 row = given.at(builder.add(group.start, lane.index))
                 source = builder.bitcast(row, _WORDS)
             else:
-                source = builder.gep(row_words, [builder.mul(lane.index, WORD(len(words)))])
-            with cgutils.for_range(builder, WORD(len(words))) as place:
+                source = builder.gep(rows, [builder.mul(lane.index, WORD(count))])
+            with cgutils.for_range(builder, WORD(count)) as place:
                 word = builder.load(builder.gep(source, [place.index]), align=1)
                 offset = builder.mul(place.index, WORD(64))
                 store_bytes(builder, word, builder.gep(out, [offset]))
-        with builder.if_then(builder.not_(at_once)):
-            self._copy(group, kept, close)
-
-    def _has_no_gaps(self) -> Any:
-        """The flag 1 if the rows follow one after the other."""
-        stride = self.builder.extract_value(self.strides, 0)
-        return self.builder.icmp_signed("==", stride, WORD(self._row_size))
-
-    def _is_large(self) -> Any:
-        """The flag 1 if the array is too large for the cache."""
-        rows = self.builder.extract_value(self.shape, 0)
-        return self.builder.icmp_signed(">", rows, WORD(_CACHED // self._row_size))
+        self._copy(group, kept)
 
     def _in_rows(self, group: Group, words: Sequence[Any]) -> Any:
         """The address of the words of a group, one row after the other, as they are written: as
@@ -212,17 +193,22 @@ class Column:
                     write_row(lane, first, row)
         return kept
 
-    def _copy(self, group: Group, source: Any, close: Any) -> None:
-        """Copy the rows of a group to the array; in a large one past the cache."""
+    def _copy(self, group: Group, source: Any) -> None:
+        """Copy the rows of a group to the array, all at once if there are no gaps between them."""
         builder, size = self.builder, WORD(self._row_size)
-        with builder.if_else(builder.and_(close, self._is_large())) as (then, otherwise):
-            with then:
-                count = builder.mul(group.count, size)
-                _stream(builder, self.at(group.start), source, count)
-            with otherwise, cgutils.for_range(builder, group.count) as lane:
-                row = builder.gep(source, [builder.mul(lane.index, size)])
-                target = self.at(builder.add(group.start, lane.index))
-                cgutils.raw_memcpy(builder, target, row, size, 1)
+        close = builder.icmp_signed("==", builder.extract_value(self.strides, 0), size)
+        runs = builder.select(close, WORD(1), group.count)
+        count = builder.select(close, builder.mul(group.count, size), size)
+        rows = builder.extract_value(self.shape, 0)
+        large = builder.icmp_signed(">", rows, WORD(_CACHED // self._row_size))
+        with cgutils.for_range(builder, runs) as run:
+            part = builder.gep(source, [builder.mul(run.index, size)])
+            target = self.at(builder.add(group.start, run.index))
+            with builder.if_else(large) as (then, otherwise):
+                with then:
+                    _stream(builder, target, part, count)
+                with otherwise:
+                    cgutils.raw_memcpy(builder, target, part, count, 1)
 
 
 def _reserved(builder: Any, kind: Any, count: int) -> Any:
