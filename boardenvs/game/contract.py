@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache, reduce
 from inspect import cleandoc
 from itertools import chain, repeat
+from math import prod
 from operator import or_
 from string import ascii_lowercase
 from typing import Any, ClassVar
@@ -277,7 +278,7 @@ class Game(Rules):
         """The number of rows; TypeError or ValueError unless it can be a state of this game."""
         rows = check_state(state)
         for name, found, own in (
-            ("words", len(state.columns), len(self.word_names)),
+            ("words", sum(prod(x.shape[1:]) for x in state.words), len(self.word_names)),
             ("words of legal actions", state.legal_bits.shape[1], self.legal_words),
         ):
             if found != own:
