@@ -196,7 +196,8 @@ export class AnalyseView {
 
   // The question, the answer and what comes next, instead of the list that would give it away.
   #exercise(wrong) {
-    const { asking } = this, worst = [...wrong].sort((a, b) => this.lost(b) - this.lost(a)), left = worst.filter((node) => !this.tries.has(node) && node !== asking);
+    const { asking } = this, mine = wrong.filter((node) => this.app.table.seats[node.parent.position.to_move] === "human");
+    const worst = [...(mine.length ? mine : wrong)].sort((a, b) => this.lost(b) - this.lost(a)), left = worst.filter((node) => !this.tries.has(node) && node !== asking);
     return [el("p", {}, this.#question()), el("p", { class: "answer" }, this.answer || T.playIt),
       el("div", { class: "buttons" },
         left.length ? button(T.nextMistake(left.length), () => this.ask(left[0])) : "",
@@ -289,6 +290,7 @@ export class AnalyseView {
     this.summary.textContent = facts.join(" · ");
     if (!seen?.moves.length || this.asking) this.moves.replaceChildren();
     else this.#keepingFocus(this.moves, () => this.moves.replaceChildren(this.#table(seen)));
+    (table.position.over ? this.moves : this.extra).prepend(this.wrong); // where there are no moves
     this.#keepingFocus(this.wrong, () => this.#graph());
   }
 

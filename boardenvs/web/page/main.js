@@ -257,7 +257,7 @@ class App {
   watch({ game, policy, before }) {
     if (!this.mayLeave()) return;
     this.#choose("runs", { policy, won: 0, games: 0, counted: null });
-    this.#watchGame(game, [policy, before]);
+    this.#watchGame(game, [policy, before]).then(() => this.toBoard());
   }
 
   // Games begin with random moves, so that they differ.
@@ -383,8 +383,8 @@ class App {
     });
   }
 
-  // After a choice in a list, on a phone, where the board is above it.
-  toBoard() { this.place.scrollIntoView({ block: "nearest" }); }
+  // After a choice in a list, on a phone, where the board is above it, and what is said above the board.
+  toBoard() { (this.status.offsetTop < this.place.offsetTop ? this.status : this.place).scrollIntoView({ block: "nearest" }); }
 
   #changed(by) {
     const { table } = this;
@@ -406,8 +406,7 @@ class App {
     const counts = position.counts.map((count, i) => T.pieces(table.side(i), count) + (position.groups ? ` (${T.groups(position.groups[i])})` : ""));
     if (info.limit) counts.push(T.plyOf(position.ply, info.limit));
     const opening = table.node.path.findLast((node) => node.position?.opening);
-    if (opening) counts.push(T.opening(opening.position.opening));
-    this.counts.textContent = counts.join(" · ") + this.#change();
+    this.counts.textContent = counts.join(" · ") + this.#change() + (opening ? ` · ${T.opening(opening.position.opening)}` : "");
     this.#bar();
     this.note.textContent = table.watched ? T.watched(table.side(table.seats.indexOf(table.watched.policy)), table.watched.won, table.watched.games) : table.thinking ? T.thinking(this.newGame.nameOf(table.thinking)) : table.message || this.analysis.note || (this.#mustPass() ? T.mustPass(table.side(position.to_move)) : this.#whoseTurn());
     this.problem.textContent = table.problem;

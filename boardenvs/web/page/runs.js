@@ -5,6 +5,7 @@ import { button, el, labelled } from "./dom.js";
 import { T } from "./texts.js";
 
 const EVERY = 5000; // milliseconds between updates
+const STOPPED = 3600; // seconds without a change
 const LINES = 6; // of a chart
 const SHARES = ["evaluation/", "exact/", "exam/"]; // columns of numbers from 0 to 1
 
@@ -52,11 +53,11 @@ export class RunsView {
   }
 
   // Steps, time left, exam and losses at the last evaluation.
-  #progress({ steps: all, table = {} }) {
+  #progress({ steps: all, age, table = {} }) {
     const last = (name) => table[name]?.at(-1) ?? null, steps = last("steps");
     if (!steps) return "";
     const losses = Object.keys(table).filter((name) => name.includes("loss")).map((name) => `${T.metric(name)} ${last(name)?.toFixed(3) ?? "–"}`);
-    const left = all && steps < all ? T.minutesLeft((last("minutes") * (all - steps)) / steps) : "";
+    const left = steps < all && age < STOPPED ? T.minutesLeft((last("minutes") * (all - steps)) / steps) : "";
     return el("p", {}, el("progress", { max: Math.max(all ?? 0, steps), value: steps, "aria-label": T.steps }), " ",
       [T.stepsOf(steps, all), left, last("exam/kept") !== null && T.exam(last("exam/kept")), ...losses].filter(Boolean).join(" · "));
   }
@@ -64,7 +65,7 @@ export class RunsView {
   // One metric of all runs.
   #compare() {
     const name = this.metric.value, shown = this.runs.filter((run) => run.table?.[name]).slice(0, LINES);
-    this.all.replaceChildren(shown.length ? this.#chart(T.metric(name), T.metric(name), shown.map((run) => [run.name, run, name])) : "");
+    this.all.replaceChildren(shown.length ? this.#chart(T.metric(name), "", shown.map((run) => [run.name, run, name])) : "");
   }
 
   // Lines given as [name, run, column], with bands where the runs have intervals.

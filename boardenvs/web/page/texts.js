@@ -188,7 +188,7 @@ export const T = {
   tryIt: (number, side, move, lost) => `${number}. ${T.capital(side)} played ${move} (${lost}). Find a better move.`,
   playIt: "Play it on the board.",
   right: (move, lost, line) => `Right: ${move}${lost ? ` (${lost})` : ""}. It goes on ${line}.`,
-  notRight: (move, lost, reply) => `${move} is not it (${lost})${reply ? `: ${reply} follows` : ""}. Try once more.`,
+  notRight: (move, lost, reply) => `No, ${move} is not it (${lost})${reply ? `: ${reply} follows` : ""}. Try once more.`,
   nextMistake: (left) => `Next mistake (${left} left)`,
   backToList: "Back to the list",
   tried: (right, all) => `${right} of ${all} found at once`,
