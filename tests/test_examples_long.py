@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import pytest
-from examples import ROOT, TUTORIALS, follow, run_example, runs_jax, trains
+from examples import ROOT, TUTORIALS, Example, follow, run_example, runs_jax, trains
 from test_examples import PYTHON
 
 JAX = [e for e in PYTHON if runs_jax(e)]
@@ -65,3 +65,10 @@ def test_the_notebook_of_learning(tmp_path):
 
 def test_the_tutorial_on_engines(tmp_path):
     assert "my_engine.py is rated" in follow(TUTORIALS / "engine.md", tmp_path)
+
+
+def test_learning_a_game_of_pettingzoo(tmp_path):
+    pytest.importorskip("pettingzoo.classic.connect_four_v3", reason="it needs pygame")
+    text = (ROOT / "training" / "examples" / "pettingzoo_ppo.py").read_text(encoding="utf-8")
+    shorter = text.replace("120_000", "40_000")
+    run_example(Example("pettingzoo_ppo.py", "python", shorter), tmp_path)  # it asserts its score

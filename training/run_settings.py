@@ -175,13 +175,13 @@ class RunSettings(GameSettings):
         self.check_opponents("self_play.opponents", own.opponents)
         self.check_opponents("evaluation.opponents", self.evaluation.opponents)
         self.check_opponents("report.opponents", self.report.opponents)
+        among_others = len(own.groups()) > 1  # else the run is to beat one player
         for spec in own.opponents:
-            if spec in self.report.opponents:
+            if among_others and spec in self.report.opponents:
                 raise ValueError(
                     f"report.opponents has {spec!r}, which self_play.opponents has too: report "
                     "on opponents that the policy was not trained against"
                 )
-        own.groups()
         return self
 
     def start_policy(self, hidden: tuple[int, ...]) -> Policy | None:
