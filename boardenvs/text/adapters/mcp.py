@@ -58,8 +58,8 @@ class GameTools:
         move_seconds: float = inf,
     ) -> None:
         self._move_seconds, self._late_at = move_seconds, inf
-        self.tools = [self.new_game, self.board, self.legal_moves, self.play]
-        self.tools += [self.analyse] if analysis else []
+        tools = self.new_game, self.board, self.legal_moves, self.play, self.analyse
+        self.tools: tuple[Callable[..., Any], ...] = tools if analysis else tools[:-1]
         self._defaults = game, opponent
         self._thinking = TimedCalls(seconds)
         self._env: TextEnv | None = None
