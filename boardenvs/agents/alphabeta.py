@@ -113,7 +113,7 @@ class AlphaBetaAgent:
 
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         rng = np.random.default_rng(rng)
-        seeds = rng.integers(1 << 64, size=game.check_state(state), dtype=np.uint64)
+        seeds = rng.bit_generator.random_raw(game.check_state(state))
         evaluation, limits = _plan(self, game)
         return alphabeta_for(game, evaluation).search(state, seeds, limits).action
 

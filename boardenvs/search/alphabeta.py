@@ -124,13 +124,13 @@ class AlphaBeta:
         self.game.check_state(state)
         if get_backend() != self._backend:
             raise RuntimeError(f"this search is for {self._backend!r}, not for {get_backend()!r}")
-        fewest, squares = 1 if forced else 2, np.zeros(len(seeds), np.int64)
-        ends = self.is_end(state, limits)
+        fewest, ends = 1 if forced else 2, self.is_end(state, limits)
+        squares = ends.astype(np.int64)
         if ends.any():
             if self._solve_position is solve_position:
                 self._solve_position = compile_for(self.game, solve_position)
                 self._compile(Limits(1, nodes=1, endgame=64))
-            ends &= self.game.legal(state).sum(axis=1) >= fewest
+            ends &= np.bitwise_count(state.legal_bits).sum(axis=1) >= fewest
             squares[ends] = self.game.empty_squares(state)[ends]
         in_points = self._has_exact_end and self._memory.judged_by_tables
         probcut = round(100 * limits.probcut) if in_points else 0
@@ -139,16 +139,18 @@ class AlphaBeta:
         call = _Call(
             _roots(state, seeds),
             Budget(limits.depth, limits.nodes or MAX_NODES, _NODES_A_CALL, fewest),
-            SearchResults(*map(array_for_loops, found)),
+            found if self._backend == "numba" else SearchResults(*map(array_for_loops, found)),
             limits.time,
             stop,
         )
-        alone = ends if limits.time is None and stop is None else np.ones_like(ends)
-        for row in np.flatnonzero(alone).tolist():
-            self._search_one(call, row, int(squares[row]))
+        rows: IntArray = np.arange(len(seeds))
+        if limits.time is not None or stop is not None or ends.any():
+            alone = ends if limits.time is None and stop is None else np.ones_like(ends)
+            for row in rows[alone].tolist():
+                self._search_one(call, row, int(squares[row]))
+            rows = rows[~alone]
         # The others together, so that threads which share Python seldom wait for it, but only a
         # limited number at a time, so that Ctrl-C is heard.
-        rows: IntArray = np.flatnonzero(~alone)
         while len(rows):
             self._solved = False
             rows = rows[self._search_rows(call, rows) :]
@@ -183,8 +185,9 @@ class AlphaBeta:
         """The rows that these limits solve to the end at once, (B,) bool."""
         if not (self._has_exact_end and limits.endgame):
             return np.zeros(len(state.ply), np.bool_)
-        ends: BoolArray = self.game.empty_squares(state) <= limits.endgame
-        return ends
+        squares = self.game.board.size - self.game.holes.bit_count()
+        filled = np.bitwise_count(state.words[0] | state.words[1])
+        return np.asarray(filled >= squares - limits.endgame)
 
     def _search_one(self, call: _Call, row: int, squares: int) -> None:
         """Search a position; if `squares`, its empty squares, is not 0, first to the end."""
