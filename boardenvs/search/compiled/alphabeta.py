@@ -223,8 +223,9 @@ def search(
     if memory.probcut > 0 and beta == alpha + 1 and may_be_cut(position, depth, beta):
         counters[NODES] += 1  # so that a limit ends a search that is cut again and again
         value, shallow = static_value_of(position, memory), half_depth(depth)
-        seems_high, margin = value >= beta, cut_margin(position, depth - shallow, memory)
-        bound = beta + margin if seems_high else beta - margin
+        gain = mean_gain(position, shallow)
+        seems_high, margin = value + gain >= beta, cut_margin(position, depth - shallow, memory)
+        bound = (beta + margin if seems_high else beta - margin) - gain
         if shallow > 0:
             value = search(position, shallow, bound - 1, bound, distance, memory)
         if (value >= bound) == seems_high:
@@ -335,6 +336,14 @@ def may_be_cut(position: PackedPosition, depth: int, beta: int) -> bool:
 def half_depth(depth: int) -> int:
     """Depth of the shallow search: about half, and even if the deep one is."""
     return depth // 2 - (depth // 2 + depth) % 2
+
+
+@inline
+def mean_gain(position: PackedPosition, shallow: int) -> int:
+    """How much more deep values are than shallow ones on average, in hundredths of a point, measured
+    on 324 positions of games of Othello with up to three random plies after them.
+    """
+    return number(pieces(*position.words)[0]) * (4 if shallow == 0 else 2)
 
 
 @inline
