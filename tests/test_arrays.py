@@ -67,7 +67,8 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
                 value: Any = (state.own, wrong) if name == "words" else wrong
                 yield partial(method, state._replace(**{name: value}))
     for agent in (MCTSAgent(4), AlphaBetaAgent(1)):
-        for value in (None, games.make("connect_four").init(ROWS), state._replace(ply=actions)):
+        other, nobody = games.make("connect_four").init(ROWS), state.to_move - np.int8(3)
+        for value in (None, other, state._replace(ply=actions), state._replace(to_move=nobody)):
             yield partial(agent.act, game, value)
     for method in (game.positions, game.is_over, game.legal, game.wiped_out):
         yield partial(method, games.make("connect_four").init(ROWS))

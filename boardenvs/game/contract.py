@@ -283,6 +283,8 @@ class Game(Rules):
         ):
             if found != own:
                 raise ValueError(f"the state has {found} {name}: {self.id} has {own}")
+        if (state.to_move >> 1).any():  # search would read beyond its tables
+            raise ValueError("to_move of the state has other numbers than 0 and 1")
         return rows
 
     def positions(self, state: State) -> list[Position]:
