@@ -116,6 +116,11 @@ def _first_through(bits, other):
     return bitboard.lowest(bits) & other
 
 
+def _around(direction, bits, other):
+    beyond = bitboard.step(bits, direction.opposite) & direction.inner
+    return bitboard.fill(bits, other, direction) | beyond
+
+
 def everything(bits, other):
     """All functions at once: each way of running rules must give these words."""
     low = bitboard.lowest(bits)
@@ -123,6 +128,8 @@ def everything(bits, other):
     results = [bitboard.step(bits, d) for d in DIRECTIONS]
     results += [bitboard.steps(bits, d, k) for d in DIRECTIONS for k in (2, 5)]
     results += [bitboard.fill(bits, other, d) for d in DIRECTIONS]
+    results += [bitboard.union(_around, bits, other)]
+    results += [bitboard.union(_around, bits, 0xFF00F0F0, directions=DIRECTIONS[:4])]
     results += [bitboard.neighbours(bits), low & ALL, bitboard.highest(bits)]
     results += [bitboard.rank_of(low & ALL), connected(bits & other)]
     results += [bitboard.flip_ranks(bits), bitboard.flip_files(bits), bitboard.transpose(bits)]
@@ -244,7 +251,7 @@ def test_threads_do_not_share_work_space() -> None:
 # ---- errors --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("target", ["scalar", "batch"])
+@pytest.mark.parametrize("target", ["scalar", "lanes", "batch"])
 def test_what_a_rule_must_not_do_is_said(target):
     """Branch on data; use a word of another program, as the function inside `when` may not either:
     it must take what it uses as arguments.

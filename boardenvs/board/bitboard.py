@@ -20,8 +20,9 @@ Functions on `Bits` run unchanged on Python ints, on uint64 arrays and on traced
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache, reduce
+from operator import or_
 from string import ascii_lowercase
 from typing import NamedTuple
 
@@ -91,10 +92,41 @@ class Direction(NamedTuple):
         return _reach(self)
 
     @property
+    def inner(self) -> int:
+        """The squares between two others in this direction."""
+        return self.reach & self.opposite.reach
+
+    def move(self, bits: Bits, count: int = 1) -> Bits:
+        """All squares moved by this number of steps in the word; edges are the caller's."""
+        return move(bits, self.shift * count)
+
+    @property
     def opposite(self) -> Direction:
         """The way back."""
         back = self._replace(dx=-self.dx, dy=-self.dy)
         return next((d for d in self.board.directions if d[1:] == back[1:]), back)
+
+
+class Lanes(NamedTuple):
+    """Several directions at once, each in a lane of a vector, which rules use as a `Direction`."""
+
+    board: Board
+    shift: Bits  # to the left, modulo 64
+    reach: Bits
+    back: Bits  # what the opposite directions reach
+
+    @property
+    def inner(self) -> Bits:
+        return self.reach & self.back
+
+    @property
+    def opposite(self) -> Lanes:
+        return Lanes(self.board, 64 - self.shift, self.back, self.reach)
+
+    def move(self, bits: Bits, count: int = 1) -> Bits:
+        """As `Direction.move`. What leaves the word comes in at its other end, beyond an edge."""
+        distance = self.shift * count & 63
+        return bits << distance | bits >> (64 - distance)
 
 
 @lru_cache(maxsize=256)
@@ -118,9 +150,27 @@ def move(bits: Bits, shift: int) -> Bits:
     return bits << shift if shift > 0 else bits >> -shift
 
 
-def step(bits: Bits, direction: Direction) -> Bits:
+def step(bits: Bits, direction: Direction | Lanes) -> Bits:
     """All squares moved one step; those that would leave the board are gone."""
-    return move(bits, direction.shift) & direction.reach
+    return direction.move(bits) & direction.reach
+
+
+def union(
+    function: Callable[..., Bits], *words: Bits, directions: Sequence[Direction] = DIRECTIONS
+) -> Bits:
+    """The union of `function(direction, *words)` over directions on a board of one word.
+
+    Machine code for one board computes all of them at once.
+    """
+    for word in words:
+        if isinstance(word, Word) and word.program.target == "lanes":
+            rows = [(d.shift & 63, d.reach, d.opposite.reach) for d in directions]
+
+            def in_lanes(shift: Bits, reach: Bits, back: Bits, *words: Bits) -> Bits:
+                return function(Lanes(directions[0].board, shift, reach, back), *words)
+
+            return word.union(in_lanes, rows, words)
+    return reduce(or_, (function(direction, *words) for direction in directions))
 
 
 def steps(bits: Bits, direction: Direction, count: int) -> Bits:
@@ -145,7 +195,7 @@ def ray(square: int, direction: Direction) -> int:
     return squares
 
 
-def fill(start: Bits, through: Bits, direction: Direction, longest: int = 0) -> Bits:
+def fill(start: Bits, through: Bits, direction: Direction | Lanes, longest: int = 0) -> Bits:
     """The squares of `through` that `start` (excluded) reaches in `direction` without a gap.
 
     `longest` bounds their number in one line, by default as the board does. On one board a loop
@@ -153,20 +203,20 @@ def fill(start: Bits, through: Bits, direction: Direction, longest: int = 0) -> 
     doubling steps after Kogge and Stone,
     https://www.chessprogramming.org/Kogge-Stone_Algorithm.
     """
-    shift, through = direction.shift, through & direction.reach
+    move, through = direction.move, through & direction.reach
     if isinstance(start, Word) and start.program.target == "scalar":
-        return start.fill(through, shift)
+        return start.fill(through, direction.shift)
     if isinstance(start, int):
-        front = filled = move(start, shift) & through
+        front = filled = move(start) & through
         while front:
-            front = move(front, shift) & through
+            front = move(front) & through
             filled |= front
         return filled
-    filled = through & move(start, shift)
-    filled = filled | (through & move(filled, shift))
-    pairs = through & move(through, shift)
+    filled = through & move(start)
+    filled = filled | (through & move(filled))
+    pairs = through & move(through)
     for _ in range(2, longest or max(direction.board) - 1, 2):
-        filled = filled | (pairs & move(filled, 2 * shift))
+        filled = filled | (pairs & move(filled, 2))
     return filled
 
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
-from operator import add, and_, or_
+from operator import add
 from typing import ClassVar
 
-from boardenvs.board.bitboard import DIRECTIONS, Direction, fill, from_squares, step
+from boardenvs.board.bitboard import DIRECTIONS, Direction, Lanes, fill, from_squares, step, union
 from boardenvs.board.symmetry import ALL_EIGHT, Symmetry
 from boardenvs.game.contract import Game
 from boardenvs.game.look import BLACK, WHITE, Look
@@ -34,9 +34,8 @@ _AXES = DIRECTIONS[:4]
 # Steps from stable discs to those beside them: more find more, and take longer.
 _STABLE_STEPS = 5
 
-# A bracketed line lies between two discs: at most six squares, none at either end of the board.
+# A bracketed line lies between two discs: it has at most six squares.
 _LONGEST = 6
-_INNER = {d: d.reach & d.opposite.reach for d in DIRECTIONS}
 
 # The weight of a disc on each square of one quarter of the board; row and column 0 are the edge.
 # The weights of T. Yoshioka, S. Ishii and M. Ito, "Strategy acquisition for the game Othello based
@@ -101,13 +100,11 @@ class Othello(Game):
 
     def mobility(self, own: Bits, opp: Bits) -> Bits:
         """The empty squares from which a line of `opp` leads to one of `own`."""
-        beyond = [step(fill(own, opp & _INNER[d], d, _LONGEST), d) for d in DIRECTIONS]
-        empty = ~(own | opp) & (ALL ^ self.holes)
-        return reduce(or_, beyond) & empty
+        return union(_beyond, own, opp) & ~(own | opp) & (ALL ^ self.holes)
 
     def play(self, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
         placed = _PLACED[action]
-        flips = flipped(placed, own, opp)
+        flips = union(_bracketed, placed, own, opp)
         return own | placed | flips, opp ^ flips
 
     def over(self, own: Bits, opp: Bits, moves: Sequence[Bits], to_move: Bits, ply: Bits) -> Bits:
@@ -131,15 +128,9 @@ class Othello(Game):
         (after P. S. Rosenbloom, "A world-championship-level Othello program", 1982).
         """
         board = ALL ^ self.holes
-        empty = ~(own | opp) & board
-        safe = [_safe_along(axis, board, empty) for axis in _AXES]
-        stable = opp & reduce(and_, safe)
-        for _ in range(_STABLE_STEPS):
-            beside = [
-                along | step(stable, axis) | step(stable, axis.opposite)
-                for axis, along in zip(_AXES, safe, strict=True)
-            ]
-            stable = opp & reduce(and_, beside)
+        empty, stable = ~(own | opp) & board, 0
+        for _ in range(_STABLE_STEPS + 1):
+            stable = opp & ~union(_unsafe, empty, stable, board, directions=_AXES)
         return stable
 
     def planes(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
@@ -154,23 +145,27 @@ OthelloHoles = partial(Othello, id="othello_holes", holes=CENTRE_HOLES)
 Reversi = partial(Othello, id="reversi")
 
 
-def _safe_along(axis: Direction, board: int, empty: Bits) -> Bits:
-    """The squares at an end of their line along this axis, and all squares of full lines."""
+def _unsafe(axis: Direction | Lanes, empty: Bits, stable: Bits, board: Bits) -> Bits:
+    """The squares whose line along this axis is not full, but for its ends and those beside
+    stable ones.
+    """
     inner = step(board, axis) & step(board, axis.opposite)
     open_lines = fill(empty, board, axis) | fill(empty, board, axis.opposite)
-    return (~open_lines | (ALL ^ inner)) & ALL
+    return open_lines & inner & ~(step(stable, axis) | step(stable, axis.opposite))
 
 
-def flipped(placed: Bits, own: Bits, opp: Bits) -> Bits:
-    """The discs of `opp` in the lines that `placed` and a disc of `own` bracket."""
-    lines = [
-        guard(fill(placed, opp & _INNER[d], d, _LONGEST), partial(_if_bracketed, direction=d), own)
-        for d in DIRECTIONS
-    ]
-    return reduce(or_, lines)
+def _beyond(direction: Direction | Lanes, own: Bits, opp: Bits) -> Bits:
+    """The squares beyond lines of `opp` that begin beside `own`."""
+    return step(fill(own, opp & direction.inner, direction, _LONGEST), direction)
 
 
-def _if_bracketed(line: Bits, own: Bits, direction: Direction) -> Bits:
+def _bracketed(direction: Direction | Lanes, placed: Bits, own: Bits, opp: Bits) -> Bits:
+    """The line of `opp` that `placed` and a disc of `own` bracket in this direction."""
+    line = fill(placed, opp & direction.inner, direction, _LONGEST)
+    return guard(line, partial(_if_bracketed, direction=direction), own)
+
+
+def _if_bracketed(line: Bits, own: Bits, direction: Direction | Lanes) -> Bits:
     """The line where a disc of `own` follows it, else nothing."""
     return line & spread(nonzero(step(line, direction) & own))
 

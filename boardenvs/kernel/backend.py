@@ -171,12 +171,12 @@ class Kernel:
         """The function for one board, by the backend in use."""
         if get_backend() == "numpy":
             return compile_python(self.program("scalar"), self.name)
-        return compile_numba(self.program(), self.name)
+        return compile_numba(self.program("lanes"), self.name)
 
     def _compile_parts(self) -> Callable[..., tuple[tuple[int, ...], Array]]:
         words = sum(width for width in self.layout.outputs if width > 0)
         if get_backend() == "numba":
-            return compile_parts(self.program(), f"{self.name}_in_parts", words)
+            return compile_parts(self.program("lanes"), f"{self.name}_in_parts", words)
         function, pack = self.compile_one(), Struct(f"<{self.num_outputs - words}Q").pack
 
         def in_parts(*inputs: int) -> tuple[tuple[int, ...], Array]:

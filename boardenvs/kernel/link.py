@@ -104,7 +104,7 @@ def _link_native(
     from boardenvs.kernel.generated import load_source
     from boardenvs.kernel.numba_writer import write_functions
 
-    programs = {name: kernel.program() for name, kernel in rules.items()}
+    programs = {name: kernel.program("lanes") for name, kernel in rules.items()}
     parts = [write_functions(programs), _NATIVE, _reading_and_writing(constants, _INNER)]
     write = _Constants({name: _native_constant(name, x) for name, x in constants.items()})
     parts += [_native(write.visit(statement)) for _, body in statements for statement in body]

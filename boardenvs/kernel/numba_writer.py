@@ -26,7 +26,7 @@ _PRELUDE = '''"""Written by boardenvs.kernel."""
 from numba import types, uint64
 
 from boardenvs.kernel.compile_cache import njit
-from boardenvs.kernel.simd import repeat, when
+from boardenvs.kernel.simd import repeat, union, when
 from boardenvs.kernel.rows import each_row, one_row, popcount, trailing_zeros
 from boardenvs.kernel.flow import Table
 

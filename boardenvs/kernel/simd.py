@@ -137,6 +137,20 @@ def repeat(function: Function, words: Sequence[Operand], count: int) -> list[Sim
     return [SimdWord(builder, result) for result in results]
 
 
+def union(
+    function: Function, columns: Sequence[Sequence[int]], words: Sequence[Operand]
+) -> SimdWord:
+    """The OR of the function on constants, a lane for each element of the columns, and one word."""
+    first = next(x for x in words if isinstance(x, SimdWord))
+    builder, kind = first.builder, vector(len(columns[0]))
+    constants = [ir.Constant(kind, list(column)) for column in columns]
+    given = [join(builder, kind.count * [in_lanes(x, WORD)]) for x in words]
+    (result,) = call(function, builder, [*constants, *given], kind)
+    name = f"llvm.vector.reduce.or.v{kind.count}i64"
+    reduce_or = builder.module.declare_intrinsic(name, (), ir.FunctionType(WORD, [kind]))
+    return SimdWord(builder, builder.call(reduce_or, [result]))
+
+
 def _in_some_lane(builder: Any, flags: Any) -> Any:
     """Whether a comparison of words holds in one of the lanes."""
     if not isinstance(flags.type, ir.VectorType):

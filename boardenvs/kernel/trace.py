@@ -1,6 +1,6 @@
 """Tracing: a rule is run once on symbols, which record the operations.
 
-The result is a straight-line program of word operations: the table in `operations`, and seven more
+The result is a straight-line program of word operations: the table in `operations`, and eight more
 that are not plain functions of words:
 
     input          an input of the program; `extra` is its number
@@ -10,6 +10,7 @@ that are not plain functions of words:
     fill s, t      the squares of t in line with s, by steps of `extra`; see `bitboard.fill`
     repeat v, a    the words v, replaced by the program `extra` on v and a until they do not change
     part r         word `extra` of a `repeat`
+    union a...     the OR of a program on rows of constants and a...; `extra` is both
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from boardenvs.kernel.flow import Table
 from boardenvs.kernel.operations import ALL, OPERATIONS, Operand, add_operators, refuse_operators
 from boardenvs.kernel.wide import Wide
 
-Target = Literal["scalar", "batch"]
+Target = Literal["scalar", "lanes", "batch"]
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,8 @@ def trace(function: Callable[..., Any], num_inputs: int, target: Target) -> Prog
     """Record `function` of `num_inputs` words, which returns a word or a sequence of words.
 
     `target` is "scalar" for one board, where branches are cheap and `guard` and `fill` use
-    them, or "batch", where every row does the same work.
+    them, "lanes" for one board with vectors (see `bitboard.union`), or "batch", where every row
+    does the same work.
     """
     program = Program(target, num_inputs)
     inputs = [program.add("input", extra=i) for i in range(num_inputs)]
@@ -188,6 +190,17 @@ class Word:
             return self.when(function, (self, *args))
         result: Word = function(self, *args)
         return result
+
+    def union(
+        self,
+        function: Callable[..., Any],
+        rows: Sequence[Sequence[int]],
+        args: Sequence[Word | int],
+    ) -> Word:
+        """See `bitboard.union`, which calls this only in a program with lanes."""
+        sub = trace(function, len(rows[0]) + len(args), "lanes")
+        columns = tuple(zip(*rows, strict=True))
+        return self.program.add("union", *map(self.program.index, args), extra=(sub, columns))
 
     def fill(self, through: Word | int, shift: int) -> Word:
         """See `bitboard.fill`, which calls this only in a scalar program."""
