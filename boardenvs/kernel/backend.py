@@ -162,8 +162,8 @@ class Kernel:
         return Layout(self._inputs, tuple(self._outputs or (1,) * self.num_outputs))
 
     def program(self, target: Target = "batch") -> Program:
-        """The function as a straight-line program. Machine code for one board is made of the one
-        for a batch too: a pass of the loops in the other costs more than it saves.
+        """The function as a straight-line program. Machine code for one board is made of "lanes",
+        not "scalar": a pass of its loops costs more than it saves.
         """
         return trace(self._function, sum(self._inputs), target)
 

@@ -38,7 +38,7 @@ _MARKED = {
 # `loops` as machine code has it.
 _NATIVE = f"""
 from numba import int64 as number, uint64 as word
-from boardenvs.kernel.simd import add_words, sum_weights  # in groups of {loops.GROUP}
+from boardenvs.kernel.simd import add_words, prefetch, sum_weights  # in groups of {loops.GROUP}
 wrap = word
 ZERO, ONE = word({loops.ZERO}), word({loops.ONE})
 """

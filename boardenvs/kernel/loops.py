@@ -65,6 +65,10 @@ def trailing_zeros(x: Word) -> Word:
     return (x & -x).bit_length() - 1
 
 
+def prefetch(array: Array, index: int) -> None:
+    """Let the processor fetch an element that will be read soon, if its memory is slow."""
+
+
 def add_words(array: Array, target: Word, first: Word, second: Word, count: Word) -> None:
     """Write to `target` the sums of the words at `first` and `second`, modulo 2**64.
 

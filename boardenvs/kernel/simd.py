@@ -239,6 +239,22 @@ def add_words(
 
 
 @intrinsic
+def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
+    """See `loops.prefetch`."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = builder.gep(_data(context, builder, signature, args, 0), [args[1]])
+        address, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [address, flag, flag, flag])
+        fetch = builder.module.declare_intrinsic("llvm.prefetch.p0i8", (), kind)
+        to_read, kept, of_data = flag(0), flag(3), flag(1)
+        builder.call(fetch, [builder.bitcast(data, address), to_read, kept, of_data])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate
+
+
+@intrinsic
 def sum_weights(
     typing_context: Any,
     weights: Any,

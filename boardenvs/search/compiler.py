@@ -25,6 +25,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Parts: TypeAlias = frozenset[tuple[str, Callable[..., Any]]]
 
 _NO_CAP = 1 << 40
+_LINE = 8  # words
 _SLOW = "search is about a hundred times slower without Numba: pip install 'boardenvs[fast]'"
 
 # Threads link one after the other, each function once. CPython 3.11 may also fail (SystemError) if
@@ -150,8 +151,10 @@ def flat(array: np.ndarray[Any, Any]) -> Any:
 
 
 def words(size: int, kind: type[Any] = np.uint64) -> Any:
-    """An array of words for loops, zero."""
-    return array_for_loops(np.zeros(size, kind))
+    """An array of words for loops, zero, from the start of a line of the processor's cache on."""
+    block = np.zeros(size + _LINE, kind)
+    start = -block.ctypes.data // block.itemsize % _LINE
+    return array_for_loops(block[start : start + size])
 
 
 def numbers(size: int) -> Any:

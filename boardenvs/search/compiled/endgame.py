@@ -28,6 +28,7 @@ from boardenvs.kernel.loops import (
     noop,
     number,
     popcount,
+    prefetch,
     stable,
     step_words_only,
     trailing_zeros,
@@ -49,7 +50,7 @@ from boardenvs.search.compiled.nodes import (
     move_at,
     pick_best,
     put_move,
-    static_value,
+    static_value_of,
     value_of_margin,
 )
 from boardenvs.search.compiled.position import (
@@ -79,7 +80,7 @@ from boardenvs.search.limits import SearchResults
 # on it uses the table, looks up the positions after moves, and orders moves by costlier scores.
 FEW_SQUARES = 5
 TABLE_SQUARES, AHEAD_SQUARES = 7, 9
-JUDGED_SQUARES, STABLE_SQUARES, SEARCHED_SQUARES = 8, 8, 12
+JUDGED_SQUARES, SEARCHED_SQUARES = 9, 14
 
 
 class LastSquares(NamedTuple):
@@ -109,15 +110,16 @@ def solve_position(
     counters, squares, distance = memory.counters, budget.depth, roots.distance
     root = load_position(roots.positions, row * roots.position_size)
     begin_search(results.nodes[row], budget.nodes, memory)
+    known = margin_of(results.value[row])
+    low, high = known - 1, known
     if distance == 0:
         new_search(budget.nodes, memory.table)
         low, high = number(-INFINITE), number(INFINITE)
-        margin = search_end_exactly(root, squares, low, high, distance, memory)
+    margin = search_end_exactly(root, squares, low, high, distance, memory)
+    if distance == 0:
         results.value[row] = value_of_margin(margin)
         results.depth[row] = squares
-    results.action[row] = best_end_move(
-        root, squares, margin_of(results.value[row]), distance, memory
-    )
+    results.action[row] = memory.moves.latest[distance]
     results.exact[row] = 1 - counters[ABORTED]
     results.nodes[row] = counters[NODES]
 
@@ -132,10 +134,7 @@ def search_end(
         return final_margin(position.words, position.to_move)
     counters = memory.counters
     if fills_by_capture() and squares <= FEW_SQUARES:
-        (own, opp), to_move = position.words, position.to_move
-        empty = board() ^ (own | opp)
-        last = LastSquares(own, opp, to_move, empty, odd_quarters(empty))
-        return search_last_squares(last, alpha, number(0), counters)
+        return search_few_squares(position, alpha, counters)
     if has_stable():
         most = can_reach(position, alpha)
         if most <= alpha:
@@ -167,7 +166,11 @@ def search_end(
         record = pick_best(place, first + count, moves)
         move = move_at(record, moves)
         below = squares if move == noop() else squares - 1
-        value = -search_end(child_of(record, moves), below, -alpha - 1, distance + 1, memory)
+        child = child_of(record, moves)
+        if fills_by_capture() and below <= FEW_SQUARES:  # a call takes longer than they do
+            value = -search_few_squares(child, -alpha - 1, counters)
+        else:
+            value = -search_end(child, below, -alpha - 1, distance + 1, memory)
         if counters[ABORTED] != 0:
             return 0
         if value > best:
@@ -208,15 +211,15 @@ def search_end_exactly(
     distance: int,
     memory: SearchMemory,
 ) -> int:
-    """The margin with best play if it is between `alpha` and `beta`, else a bound."""
+    """The margin with best play if it is between `alpha` and `beta`, else a bound. The best move is
+    the latest one at this distance.
+    """
     if is_final(position.terminated, position.ply):
         return final_margin(position.words, position.to_move)
     moves, counters, table = memory.moves, memory.counters, memory.table
     if counters[NODES] >= counters[LIMIT]:
         counters[ABORTED] = 1
         return 0
-    if squares <= TABLE_SQUARES:
-        return narrow(position, squares, alpha, beta, distance, memory)
     data = probe(position, key_of(position, number(TO_THE_END), table), table)
     move = number(NO_MOVE) if data == ZERO else end_move_of(data)
     count = list_end_moves(position, squares, move, distance, memory)
@@ -231,11 +234,14 @@ def search_end_exactly(
         if place > first:
             value = -search_end(child, below, -lower - 1, distance + 1, memory)
         if place == first or lower < value < beta:
-            value = -search_end_exactly(child, below, -beta, -lower, distance + 1, memory)
+            if below <= TABLE_SQUARES:
+                value = -narrow(child, below, -beta, -lower, distance + 1, memory)
+            else:
+                value = -search_end_exactly(child, below, -beta, -lower, distance + 1, memory)
         if counters[ABORTED] != 0:
             return 0
         if value > best:
-            best = value
+            best, moves.latest[distance] = value, move
             lower = max(lower, best)
             if best >= beta:
                 break
@@ -262,34 +268,15 @@ def narrow(
     return low
 
 
-def best_end_move(
-    position: PackedPosition, squares: int, margin: int, distance: int, memory: SearchMemory
-) -> int:
-    """A move that keeps the margin of best play; NO_MOVE once aborted."""
-    moves, counters = memory.moves, memory.counters
-    count = list_end_moves(position, squares, number(NO_MOVE), distance, memory)
-    counters[NODES] += count
-    first = distance * moves.max_moves
-    for place in range(first, first + count):
-        record = pick_best(place, first + count, moves)
-        move = move_at(record, moves)
-        below = squares if move == noop() else squares - 1
-        value = -search_end(child_of(record, moves), below, -margin, distance + 1, memory)
-        if counters[ABORTED] != 0:
-            return NO_MOVE
-        if value >= margin:
-            return move
-    return NO_MOVE
-
-
 # ---- the order of moves ----------------------------------------------------------------------
 
 
+@inline
 def list_end_moves(
     position: PackedPosition, squares: int, table_move: int, distance: int, memory: SearchMemory
 ) -> int:
-    """List the moves of a position, the table's move first, then by `end_score`; return the
-    count.
+    """List the moves of a position; return the count. The table's move is first, then those that
+    leave few replies, which keeps the tree small, and a low value, but many stable squares.
     """
     moves, scores = memory.moves, memory.moves.scores
     first = place = distance * moves.max_moves
@@ -304,32 +291,33 @@ def list_end_moves(
             bits = bits & (bits - ONE)
             child = play(position, action)
             put_move(place, action, child, moves)
+            if squares > TABLE_SQUARES:
+                key = key_of(child, number(TO_THE_END), memory.table)
+                prefetch(memory.table.slots, key.bucket)
             if number(action) == table_move:
                 scores[place] = 4 * INFINITE
             elif child.terminated:
                 scores[place] = 1024 * -final_margin(child.words, child.to_move)
             else:
-                fills_odd = number((odd >> square) & ONE)
-                scores[place] = end_score(child, squares, distance, memory) + 2 * fills_odd
+                points = 8 * number((odd >> square) & ONE) - 16 * mobility(child)
+                if squares >= JUDGED_SQUARES:
+                    if has_stable():
+                        points += 5 * number(popcount(stable(*child.words)[0]))
+                    points -= judge_ahead(child, squares, distance, memory) // 100
+                scores[place] = points
             place += 1
     return place - first
 
 
-def end_score(child: PackedPosition, squares: int, distance: int, memory: SearchMemory) -> int:
-    """Score that orders a move, by the position after it: few replies first, which keeps the tree
-    small, then its value, and the mover's stable squares.
-    """
-    points = -16 * mobility(child)
-    if squares >= STABLE_SQUARES and has_stable():
-        points += 5 * number(popcount(stable(*child.words)[0]))
-    if squares >= SEARCHED_SQUARES and memory.judged_by_tables == 1:
-        depth = number((squares - SEARCHED_SQUARES) // 3 + 1)
-        value = search(child, depth, number(-INFINITE), number(INFINITE), distance + 1, memory)
-        points -= 8 * value // 100
-    elif squares >= JUDGED_SQUARES:
-        value = static_value(child.words, child.to_move, child.ply, memory)
-        points -= (3 if memory.judged_by_tables == 1 else 10) * value // 100
-    return points
+@inline
+def judge_ahead(child: PackedPosition, squares: int, distance: int, memory: SearchMemory) -> int:
+    """Value of the position after a move, weighted; searched ahead where much depends on it."""
+    if memory.judged_by_tables == 0:
+        return 10 * static_value_of(child, memory)
+    if squares < SEARCHED_SQUARES:
+        return 4 * static_value_of(child, memory)
+    depth = number((squares - SEARCHED_SQUARES) // 3 + 1)
+    return 10 * search(child, depth, number(-INFINITE), number(INFINITE), distance + 1, memory)
 
 
 @inline
@@ -353,13 +341,22 @@ def odd_quarters(empty: Word) -> Word:
 # ---- the last squares ------------------------------------------------------------------------
 
 
+@inline
+def search_few_squares(position: PackedPosition, alpha: int, counters: Array) -> int:
+    """`search_end` of a position with few empty squares, final ones too."""
+    own, opp = position.words
+    empty = board() ^ (own | opp)
+    last = LastSquares(own, opp, position.to_move, empty, odd_quarters(empty))
+    if empty & (empty - ONE) == ZERO:
+        return fill_last_square(last, counters)
+    return search_last_squares(last, alpha, number(0), counters)
+
+
 def search_last_squares(last: LastSquares, alpha: int, passed: int, counters: Array) -> int:
-    """The score margin with best play if it is `alpha` or `alpha + 1`, else a bound. `passed` is 1
-    if the opponent has just passed.
+    """The score margin with best play if it is `alpha` or `alpha + 1`, else a bound, with two empty
+    squares or more. `passed` is 1 if the opponent has just passed.
     """
     own, opp, to_move, empty, odd = last
-    if empty & (empty - ONE) == ZERO:
-        return fill_last_square(own, opp, to_move, trailing_zeros(empty), counters)
     best, other = -INFINITE, to_move ^ ONE
     first = empty & odd
     rest = empty ^ first
@@ -373,7 +370,10 @@ def search_last_squares(last: LastSquares, alpha: int, passed: int, counters: Ar
         if theirs != opp:
             counters[NODES] += 1
             below = LastSquares(theirs, mine, other, empty ^ bit, odd ^ quarter_of(square))
-            value = -search_last_squares(below, -alpha - 1, number(0), counters)
+            if below.empty & (below.empty - ONE) == ZERO:
+                value = -fill_last_square(below, counters)
+            else:
+                value = -search_last_squares(below, -alpha - 1, number(0), counters)
             if value > best:
                 best = value
                 if best > alpha:
@@ -388,8 +388,10 @@ def search_last_squares(last: LastSquares, alpha: int, passed: int, counters: Ar
 
 
 @inline
-def fill_last_square(own: Word, opp: Word, to_move: Word, square: Word, counters: Array) -> int:
+def fill_last_square(last: LastSquares, counters: Array) -> int:
     """The score margin after either side, if it can, fills the last square."""
+    own, opp, to_move, empty, _ = last
+    square = trailing_zeros(empty)
     theirs, mine = step_words_only(own, opp, square)
     if theirs != opp:
         counters[NODES] += 1
