@@ -80,7 +80,7 @@ from boardenvs.search.limits import SearchResults
 # on it uses the table, looks up the positions after moves, and orders moves by costlier scores.
 FEW_SQUARES = 5
 TABLE_SQUARES, AHEAD_SQUARES = 7, 9
-JUDGED_SQUARES, SEARCHED_SQUARES = 9, 14
+JUDGED_SQUARES, SEARCHED_SQUARES = 9, 12
 
 
 class LastSquares(NamedTuple):
@@ -311,7 +311,7 @@ def list_end_moves(
 
 @inline
 def judge_ahead(child: PackedPosition, squares: int, distance: int, memory: SearchMemory) -> int:
-    """Value of the position after a move, weighted; searched ahead where much depends on it."""
+    """Value of the position after a move, searched ahead where much depends on it, weighted."""
     if memory.judged_by_tables == 0:
         return 10 * static_value_of(child, memory)
     if squares < SEARCHED_SQUARES:
