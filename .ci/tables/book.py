@@ -19,6 +19,7 @@ import typer
 from boardenvs.game.position import Position
 from boardenvs.games import ConnectFour
 from boardenvs.tablebase import connect_four
+from boardenvs.tablebase.dropping import BIAS, pack
 from boardenvs.utils.files import write_atomically
 
 _SLOTS = 1 << 25  # of the solver's table: 256 MB
@@ -37,12 +38,20 @@ def main(
             if position.to_move == role:
                 actions = [search.best_action(position)]
                 answer = position.step(actions[0])
-                book |= {search.keep(position), search.keep(answer)}
+                for solved in (position, answer):
+                    book.add(data := data_of(solved, search))
+                    search.keep(data)
                 write(sorted(book))
                 typer.echo(f"{position.fen()} {time.process_time():.0f} s")
             after |= {(_image(position.step(action)), role) for action in actions}
         level = {(one, role) for one, role in after if one.ply < plies and not one.is_over()}
         typer.echo(f"{len(book)} positions")
+
+
+def data_of(position: Position, search: connect_four.ExactSearch) -> int:
+    """The result of a position that is not over, as the book has it."""
+    low, high = [(0, 0), (1, BIAS - 1), (1 - BIAS, -1)][search.solution(position).value]
+    return pack(connect_four.key_of_position(position), low, high)
 
 
 def _image(position: Position) -> Position:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -64,31 +63,24 @@ class PerfectAgent:
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
         """By the exact solution; lines follow perfect play to the end of the game."""
-        game = position.game
-        if covers(game):
-            return _of_connect_four(position)
-        chosen = int(self.act(game, stack([position]), rng)[0])
-        table = Tablebase.load(game)
-        found = table.moves(stack([position]))
-        # If no side can force an end before the cap on plies, the result there.
-        at_cap = goal_to_reward(position.result()[position.to_move])
-        scores = np.where(found.value == 0, at_cap, found.value)
-        mistakes = table.mistakes(found.after)
-        lines = lines_after(
-            game, found.actions.tolist(), found.after, lambda state: self.act(game, state, rng)
-        )
+        game, state = position.game, stack([position])
+        chosen = int(self.act(game, state, rng)[0])
+        solved = _by_search(position, chosen) if covers(game) else _by_table(position)
+        solved.sort(key=lambda move: move[0] != chosen)
+        actions = [action for action, *_ in solved]
+        after = stack([position.step(action) for action in actions])
+        lines = lines_after(game, actions, after, lambda state: self.act(game, state, rng))
         moves = [
             MoveAnalysis(
-                action=int(found.actions[place]),
-                value=float(scores[place]),
-                outcome=OUTCOMES[float(scores[place])],
-                plies=int(found.distance[place]),
-                mistakes=float(mistakes[place]),
-                line=tuple(lines[place]),
+                action=action,
+                value=value,
+                outcome=OUTCOMES[value],
+                plies=plies,
+                mistakes=mistakes,
+                line=tuple(line),
             )
-            for place in np.lexsort((-mistakes, -found.score)).tolist()
+            for (action, value, plies, mistakes), line in zip(solved, lines, strict=True)
         ]
-        moves.sort(key=lambda move: move.action != chosen)
         return Analysis(
             position=position,
             outcome=moves[0].outcome,
@@ -98,30 +90,28 @@ class PerfectAgent:
         )
 
 
-def _of_connect_four(position: Position) -> Analysis:
-    """Before `_ALL_MOVES` plies, when searches take seconds, only of the best move."""
-    game, search = position.game, exact_search(get_backend())
-    chosen = search.best_action(position)
-    actions = [a for a in position.legal_actions() if a != chosen]
-    actions = [chosen, *actions] if position.ply >= _ALL_MOVES else [chosen]
-    after = [position.step(action) for action in actions]
-    lines = lines_after(game, actions, stack(after), partial(PerfectAgent().act, game))
-    solved = [search.solution(one) for one in after]
-    moves = [
-        MoveAnalysis(
-            action=line[0],
-            value=-float(value),
-            outcome=OUTCOMES[-value],
-            plies=None if plies is None else plies + 1,
-            line=tuple(line),
-        )
-        for line, (value, plies) in zip(lines, solved, strict=True)
-    ]
-    first = moves[0]
-    return Analysis(
-        position=position,
-        outcome=first.outcome,
-        plies=first.plies,
-        moves=tuple(moves),
-        nodes=1 + len(moves),
-    )
+# An action, its value, the plies to the end, and the share of the replies that are mistakes.
+_Solved = tuple[int, float, int | None, float | None]
+
+
+def _by_search(position: Position, chosen: int) -> list[_Solved]:
+    """All moves of Connect Four; before `_ALL_MOVES` plies, when it takes seconds, the chosen."""
+    actions = position.legal_actions() if position.ply >= _ALL_MOVES else [chosen]
+    solved: list[_Solved] = []
+    for action in actions:
+        value, plies = exact_search(get_backend()).solution(position.step(action))
+        solved.append((action, -float(value), None if plies is None else plies + 1, None))
+    return solved
+
+
+def _by_table(position: Position) -> list[_Solved]:
+    """All moves, best first."""
+    table = Tablebase.load(position.game)
+    found = table.moves(stack([position]))
+    # If no side can force an end before the cap on plies, the result there.
+    at_cap = goal_to_reward(position.result()[position.to_move])
+    values = np.where(found.value == 0, at_cap, found.value)
+    mistakes = table.mistakes(found.after)
+    order = np.lexsort((-mistakes, -found.score))
+    columns = (found.actions, values.astype(float), found.distance, mistakes)
+    return list(zip(*(column[order].tolist() for column in columns), strict=True))

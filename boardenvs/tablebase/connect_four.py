@@ -18,7 +18,7 @@ from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops, link
 from boardenvs.tablebase import dropping
-from boardenvs.tablebase.dropping import BIAS, DISCS, FILES, KEPT, Solver, key_of, pack, slot_of
+from boardenvs.tablebase.dropping import DISCS, FILES, KEPT, Solver, key_of, slot_of
 
 BOOK = Path(__file__).parent / "book.npy"
 EXACT = 8  # plies from which on the length of the game counts too: before, that takes minutes
@@ -50,7 +50,9 @@ class ExactSearch:
         arrays = np.zeros(FILES * DISCS, np.uint64), np.zeros(FILES * DISCS, np.int64)
         lines = np.frombuffer(_LINES, np.uint8).astype(np.int64)
         self._memory = Solver(*map(array_for_loops, (self._slots, *arrays, lines)))
-        self._kept = {self._keep(data) for data in np.load(BOOK).tolist()}
+        self._kept: set[int] = set()
+        for data in np.load(BOOK).tolist():
+            self.keep(data)
 
     def best_action(self, position: Position) -> int:
         """An action that keeps the result; after `EXACT` plies also one that wins soonest or loses
@@ -59,7 +61,9 @@ class ExactSearch:
         most = _MOST if position.ply >= EXACT else 1
         best = self._score(position, -most, most)
         after = {action: position.step(action) for action in position.legal_actions()}
-        for action in sorted(after, key=lambda x: (_key(after[x]) not in self._kept, abs(x - 3))):
+        for action in sorted(
+            after, key=lambda x: (key_of_position(after[x]) not in self._kept, abs(x - 3))
+        ):
             if best == -most or self._score(after[action], -best, 1 - best) == -best:
                 return action
         raise AssertionError("a move keeps the score")
@@ -74,17 +78,10 @@ class ExactSearch:
         moves = _MOST + 1 - abs(score) - (plies + (value < 0)) // 2  # of the winner
         return Solution(value, 2 * moves - (value > 0))
 
-    def keep(self, position: Position) -> int:
-        """Keep the result of a position that is not over; return it as the book has it."""
-        low, high = [(0, 0), (1, BIAS - 1), (1 - BIAS, -1)][self.solution(position).value]
-        data = pack(_key(position), low, high)
-        self._kept.add(self._keep(data))
-        return data
-
-    def _keep(self, data: int) -> int:
-        """Put data of the book into the table; return the position's key."""
+    def keep(self, data: int) -> None:
+        """Keep what the book has of a position."""
+        self._kept.add(data >> 12)
         self._slots[slot_of(data >> 12, self._slots)] = data | KEPT
-        return data >> 12
 
     def _score(self, position: Position, low: int, high: int) -> int:
         """As `dropping.solve`, over or not."""
@@ -108,6 +105,7 @@ def _words(position: Position) -> list[Any]:
     return [sum(1 << s % 7 * 7 + s // 7 for s in range(DISCS) if bits >> s & 1) for bits in sets]
 
 
-def _key(position: Position) -> int:
+def key_of_position(position: Position) -> int:
+    """The position's number in the table and in the book."""
     own, taken = _words(position)
     return key_of(own, taken, position.ply)
