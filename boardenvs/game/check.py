@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.board.bitboard import drawn, square_name, squares_of
+from boardenvs.board.bitboard import square_name, squares_of
 from boardenvs.board.symmetry import Symmetry
 from boardenvs.game import fen
 from boardenvs.game.contract import Game
@@ -56,12 +56,13 @@ def check_rules(
     """
     game = _game_of(game)
     if game.in_words:
-        _check_class(game)
-        _check_sides(game, np.random.default_rng(seed), max_plies)
+        with _at(game.id):
+            _check_class(game)
+            _check_sides(game, np.random.default_rng(seed), max_plies)
     if against is not None:
-        rng = np.random.default_rng(seed)
+        rng, other = np.random.default_rng(seed), _game_of(against)
         for _ in range(num_games):
-            _check_against(game, _game_of(against), rng, max_plies)
+            _check_against(game, other, rng, max_plies)
     rng = np.random.default_rng(seed)
     ended = False
     for _ in range(num_games):
@@ -72,7 +73,7 @@ def check_rules(
             positions.append(positions[-1].step(actions[-1]))
         _check_position(game, positions[-1])
         ended |= positions[-1].is_over()
-        with _at(game, positions[0]):
+        with _at(_place(positions[0])):
             if game.in_words:
                 _check_filling(game, positions, actions)
                 _check_stable(game, positions)
@@ -117,27 +118,25 @@ def _game_of(given: Any) -> Game:
 def _check_class(game: Game) -> None:
     fewest, most = game.opening_plies
     if not 0 <= fewest <= most:
-        raise RulesError(f"{game.id}: opening_plies is {game.opening_plies}: fewest come first")
+        raise RulesError(f"opening_plies is {game.opening_plies}: fewest come first")
     if Symmetry(board=game.board) not in game.symmetries:
-        raise RulesError(f"{game.id}: symmetries lack the identity")
+        raise RulesError("symmetries lack the identity")
     parts = len(by_name(game, game.moves, "to_move")(*game.start_words(), 0))
     if parts != len(game.action_sizes):
         raise RulesError(
-            f"{game.id}: moves returns {parts} sets of actions: its notation has "
-            f"{len(game.action_sizes)}"
+            f"moves returns {parts} sets of actions: its notation has {len(game.action_sizes)}"
         )
     asked = (game.over, game.points, game.planes, game.evaluate)
     if game.history and not any(map(_takes_repeats, asked)):
         raise RulesError(
-            f"{game.id}: history is {game.history}, but no rule takes `repeats`: let `over` or "
+            f"history is {game.history}, but no rule takes `repeats`: let `over` or "
             "`points` use it, or leave history out"
         )
     kernels = game.kernels
     for kernel in (kernels.step_words, kernels.points, kernels.planes, kernels.evaluate):
         if len({_listing(kernel.program()) for _ in range(_TRACES)}) > 1:
             raise RulesError(
-                f"{game.id}: {kernel.name} is another function each time that its rules are run: "
-                f"{LIMITS}"
+                f"{kernel.name} is another function each time that its rules are run: {LIMITS}"
             )
 
 
@@ -172,7 +171,7 @@ def _check_sides(game: Game, rng: np.random.Generator, max_plies: int) -> None:
         before = after
     if swapped > kept:
         raise RulesError(
-            f"{game.id}: play swaps the sides: it returns the squares of the side that has moved "
+            "play swaps the sides: it returns the squares of the side that has moved "
             "first, and then those of the other"
         )
 
@@ -181,12 +180,11 @@ def _check_sides(game: Game, rng: np.random.Generator, max_plies: int) -> None:
 
 
 def _check_position(game: Game, position: Position) -> None:
-    with _at(game, position):
+    with _at(_place(position)):
         checks: tuple[Callable[[Game, Position], None], ...] = (_check_object, _check_texts)
         if game.in_words:
             checks = (
                 _check_moves,
-                _check_over,
                 _check_squares,
                 _check_successors,
                 _check_texts,
@@ -200,13 +198,20 @@ def _check_position(game: Game, position: Position) -> None:
 
 
 @contextmanager
-def _at(game: Game, position: Position) -> Iterator[None]:
-    """Errors name the game and the position."""
+def _at(place: str) -> Iterator[None]:
+    """Errors name the place."""
     try:
         yield
     except RulesError as error:
-        text = position.fen()
-        raise RulesError(f"{game.id}, {text!r}: {error}") from None
+        raise RulesError(f"{place}: {error}") from None
+
+
+def _place(position: Position) -> str:
+    return f"{position.game.id}, {position.fen()!r}"
+
+
+def _names(game: Game, squares: int) -> str:
+    return ", ".join(square_name(square, game.board) for square in squares_of(squares))
 
 
 def _check_object(game: Game, position: Position) -> None:
@@ -230,8 +235,9 @@ def _shown(position: Position) -> tuple[Any, ...]:
 
 
 def _check_moves(game: Game, position: Position) -> None:
-    """No part has a bit beyond its actions, which would be left out."""
-    found = game.kernels.moves(*position.words, position.to_move)
+    """No part has a bit beyond its actions, which would be left out; the end is a flag."""
+    words, _, to_move, ply, *_ = position
+    found = game.kernels.moves(*words, to_move)
     for part, (bits, size) in enumerate(zip(found, game.action_sizes, strict=True)):
         beyond = bits % (1 << -(-size // 64) * 64) >> size
         if beyond:
@@ -239,12 +245,7 @@ def _check_moves(game: Game, position: Position) -> None:
                 f"part {part} of moves has the bit {size + next(squares_of(beyond))}, outside of "
                 f"its {size} actions: after a complement, & with the squares of the board"
             )
-
-
-def _check_over(game: Game, position: Position) -> None:
-    words, _, to_move, ply, *_ = position
-    rules = game.kernels
-    flag = rules.over(*words, rules.moves(*words, to_move), to_move, ply)
+    flag = game.kernels.over(*words, found, to_move, ply)
     if flag not in (0, 1):
         raise RulesError(f"over returns {flag}: it must be a flag, 0 or 1, as of `nonzero`")
 
@@ -252,8 +253,7 @@ def _check_over(game: Game, position: Position) -> None:
 def _check_squares(game: Game, position: Position) -> None:
     both = position.own & position.opp
     if both:
-        names = ", ".join(square_name(s, game.board) for s in squares_of(both))
-        raise RulesError(f"both sides have a piece on {names}")
+        raise RulesError(f"both sides have a piece on {_names(game, both)}")
     try:
         again = game.position(position.by_role(), position.to_move, position.ply)
     except PositionError as error:
@@ -361,11 +361,9 @@ def _value(game: Game, position: Position) -> int:
 
 
 def _features(game: Game, position: Position) -> list[int]:
-    """The features by name; empty if the game has none."""
-    if not game.feature_sizes:
-        return []
+    """The features' numbers; empty if the game has none."""
     numbers = game.kernels.features.one(*position.words, position.to_move, position.ply)
-    return list(numbers[: len(game.feature_sizes)])
+    return [*numbers][: len(game.feature_sizes)]
 
 
 # ---- whole games ---------------------------------------------------------------------------------
@@ -392,9 +390,9 @@ def _check_captures(game: Game, position: Position) -> None:
     )
     moves = 0 if position.terminated else position.legal_bits[0]
     if mine != moves or position.terminated != (not mine and not theirs):
-        names = ", ".join(square_name(s, game.board) for s in squares_of(mine)) or "no square"
         raise RulesError(
-            f"fills_by_capture is True, but {names} would capture, and the game says otherwise"
+            f"fills_by_capture is True, but {_names(game, mine) or 'no square'} would capture, and "
+            "the game says otherwise"
         )
 
 
@@ -405,7 +403,7 @@ def _check_stable(game: Game, positions: list[Position]) -> None:
         for position in positions:
             lost = kept & ~position.pieces(role)
             if lost:
-                names = ", ".join(square_name(s, game.board) for s in squares_of(lost))
+                names = _names(game, lost)
                 raise RulesError(f"{game.roles[role]} loses {names}, which were stable {since}")
             if position.to_move != role:
                 found = game.kernels.stable.one(*position.words)[0]
@@ -455,11 +453,9 @@ def _seen_by_name(position: Position, other: Position) -> dict[str, Any]:
 
 def _drawn(position: Position) -> str:
     """A position as text: by its own class, or a letter a square."""
-    game, columns = position.game, position.game.board.columns
-    sides = [(role[0], position.pieces(i)) for i, role in enumerate(game.roles)]
-    signs = drawn(sides, game.board.size)
-    ranks = [" ".join(signs[k : k + columns]) for k in range(0, len(signs), columns)]
-    return "\n".join([game.text_of(position) or "\n".join(reversed(ranks)), position.fen()])
+    game = position.game
+    ranks = "\n".join(map(" ".join, reversed(game.ranks_of(position))))
+    return f"{game.text_of(position) or ranks}\n{position.fen()}"
 
 
 def _check_batches(game: Game, positions: list[Position], actions: list[int]) -> None:

@@ -220,12 +220,16 @@ class Game(Rules):
 
     def fen(self, position: Position) -> str:
         """A position as a line of text; see `boardenvs.game.fen`, which reads it back."""
-        board, sides = self.board, self.sides
-        signs = drawn([(side[0], position.pieces(i)) for i, side in enumerate(sides)], board.size)
-        ranks = [signs[a1 : a1 + board.columns] for a1 in range(0, board.size, board.columns)]
-        text = f"{joined(reversed(ranks))} {sides[position.to_move]} {position.ply}"
+        ranks = joined(reversed(self.ranks_of(position)))
+        text = f"{ranks} {self.sides[position.to_move]} {position.ply}"
         rest = zip(self.further_words, position.by_role()[2:], strict=True)
         return text + "".join(f" {name}={self.word_text(name, x)}" for name, x in rest if x)
+
+    def ranks_of(self, position: Position) -> list[str]:
+        """The first letter of the side on each square, "." if it is empty, rank 1 first."""
+        board, sides = self.board, enumerate(self.sides)
+        signs = drawn([(side[0], position.pieces(i)) for i, side in sides], board.size)
+        return [signs[a1 : a1 + board.columns] for a1 in range(0, board.size, board.columns)]
 
     def parse_fen(self, text: str) -> Position:
         """The reverse of `fen` for games in plain Python; `game.fen` reads all others."""
