@@ -31,7 +31,7 @@ _EMPTIES = (8, 10, 12, 14)
 _ENDGAMES = 30  # of each number of empty squares and player
 _WINS = (1, 3, 5)  # plies
 _EACH = 80  # wins of each length, and defences
-_NODES = 30_000  # of a search for a win, which else is no question
+_NODES = 30_000  # of each search; where they do not suffice there is no question
 _NOISE = 0.1  # the share of random plies, so that games differ
 _MOST = 0.25  # of the moves may be right
 
@@ -126,13 +126,27 @@ def _win(positions: list[Position], plies: int) -> ExamPosition | None:
     if len(positions) <= plies:
         return None
     position = positions[-plies]
-    found = search_position(position, Limits(depth=plies, nodes=_NODES))
+    found = search_position(position, Limits(depth=plies, nodes=_NODES), moves=0)
     if found.outcome != "win" or found.plies != plies:
         return None
-    right = [m.action for m in found.moves if m.outcome == "win" and m.plies == plies]
-    if len(right) > _MOST * len(found.moves):
+    wins = {action: _wins(position, action, plies) for action in position.legal_actions()}
+    right = [action for action, is_win in wins.items() if is_win]
+    if None in wins.values() or len(right) > _MOST * len(wins):
         return None
     return _of_moves(f"win in {plies} {'ply' if plies == 1 else 'plies'}", position, right)
+
+
+def _wins(position: Position, action: int, plies: int) -> bool | None:
+    """Whether a move wins within so many plies, itself included; None if nobody knows."""
+    after, role = position.step(action), position.to_move
+    if after.is_over():
+        return bool(after.result()[role] > 50)
+    if plies == 1:
+        return False
+    found = search_position(after, Limits(depth=plies - 1, nodes=_NODES), moves=0)
+    if found.outcome is None and found.nodes >= _NODES:
+        return None
+    return found.outcome == ("win" if after.to_move == role else "loss")
 
 
 def _only_defence(positions: list[Position]) -> ExamPosition | None:
