@@ -159,6 +159,10 @@ def test_rounds_are_distances_and_small_sets_are_as_wide_as_the_board() -> None:
     [
         ({"board": (5, 5)}, "Odd has a `board`: give it a `shape`"),
         ({"roles": ("red", "green", "blue")}, "Odd has 3 roles: games have two players, who see"),
+        *(
+            ({"roles": roles}, "the roles of Odd are .*: they must be two words")
+            for roles in (("black", "blue"), ("", "white"), ("Black", "white"))
+        ),
         ({"numbers": {"big": 1 << 64}}, r"big of Odd stays below 1844.*: .* numbers below 2\*\*63"),
         ({"squares": ("own", "opp", "before_own")}, "a word of Odd is named 'before_own'"),
     ],
@@ -193,13 +197,6 @@ def test_shifts_are_within_a_word() -> None:
         trace(lambda a: a << 64, 1, "scalar")
 
 
-@pytest.mark.parametrize(("count", "words"), [(1, (0,)), (3, (0, 0, 0))])
-def test_play_returns_as_many_words_as_there_are(count: int, words: tuple[int, ...]) -> None:
-    game = made(ThreeInARow, play=lambda rules, own, opp, action: words)
-    with pytest.raises(ValueError, match=r"play returns .*: it must be the 2 words own, opp"):
-        game.start()
-
-
 @pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize(("game", "message"), WRONG, ids=[message for _, message in WRONG])
 def test_what_is_wrong_is_named(game: Game, message: str) -> None:
@@ -211,12 +208,6 @@ def test_what_is_wrong_is_named(game: Game, message: str) -> None:
 def test_one_board_and_a_batch_must_agree() -> None:
     with pytest.raises(RulesError, match=r"value of a batch by numpy is .*: it must be"):
         check_rules(broken_guard, max_plies=4)
-
-
-@pytest.mark.parametrize("given", [("black", "blue"), ("", "white"), ("Black", "white")])
-def test_roles_are_told_apart_by_their_first_letters(given: tuple[str, str]) -> None:
-    with pytest.raises(ValueError, match=r"the roles of Twins are .*: they must be two words"):
-        type("Twins", (Breakthrough,), {"roles": given})
 
 
 @pytest.mark.parametrize("backend", BACKENDS, indirect=True)
@@ -238,6 +229,17 @@ def test_roles_are_told_apart_by_their_first_letters(given: tuple[str, str]) -> 
             made(ThreeInARow, play=lambda rules, own, opp, action: (own | SQUARES[action], opp)),
             ValueError,
             "action 64, noop: a Table of 64 words has no element 64; .* 65",
+        ),
+        *(
+            (
+                made(ThreeInARow, play=rule),
+                ValueError,
+                "play returns .*: it must be the 2 words own, opp",
+            )
+            for rule in (
+                lambda rules, own, opp, action: (own,),
+                lambda rules, own, opp, action: (own, opp, action),
+            )
         ),
     ],
 )

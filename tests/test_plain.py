@@ -6,6 +6,7 @@ import pickle
 import re
 import runpy
 import sys
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from boardenvs import PlainGame, records, render
 from boardenvs.envs.batch import Batch
 from boardenvs.envs.factory import single_env
 from boardenvs.envs.page import page_of
-from boardenvs.game import Game, PositionError
+from boardenvs.game import PositionError
 from boardenvs.game.check import RulesError, check_rules
 from boardenvs.game.fen import parse_position
 from boardenvs.text.prompt import write_prompt
@@ -177,7 +178,7 @@ def test_records_texts_and_pictures(tmp_path: Path) -> None:
 
 
 def test_it_is_kept_and_sent_to_other_processes() -> None:
-    assert pickle.loads(pickle.dumps(GAME)) == GAME
+    assert pickle.loads(pickle.dumps(GAME)) == GAME == boardenvs.games.make(Sowing)
     assert pickle.loads(pickle.dumps(GAME.start())) == GAME.start()
     made = [Batch(GAME, 4, opening_plies=(1, 3), seed=seed, symmetries=True) for seed in (1, 2)]
     for _ in range(9):
@@ -206,35 +207,6 @@ def test_chance_is_found() -> None:
         check_rules(Turning, num_games=20)
 
 
-class ThreePlayers(PlainHeaps):
-    roles = ("red", "green", "blue")  # type: ignore[assignment]
-
-
-class Endless(PlainHeaps):
-    def step(self, action: int) -> int:  # type: ignore[override]
-        return action
-
-
-class WithoutResult(PlainHeaps):
-    @property
-    def result(self) -> Any:
-        raise AttributeError
-
-
-@pytest.mark.parametrize(
-    ("kind", "message"),
-    [
-        (int, "<class 'int'> is no class of positions in plain Python: it must have the methods"),
-        (ThreePlayers, "ThreePlayers has 3 roles: games have two players"),
-        (Endless, r"endless: step\(action\) is 18: it must be another position, or None"),
-        (WithoutResult, "WithoutResult lacks result: a position needs them"),
-    ],
-)
-def test_what_cannot_be_a_game_is_said(kind: type[Any], message: str) -> None:
-    with pytest.raises((TypeError, ValueError), match=message):
-        PlainGame(kind).start()
-
-
 WRONG: list[tuple[str, object, str]] = [
     ("is_over", None, "is_over is None: it must be True or False"),
     ("legal_actions", lambda _: [0.0], r"legal_actions\(\) is \[0.0\]: .* numbers of .*, 0 to 20"),
@@ -248,6 +220,9 @@ WRONG: list[tuple[str, object, str]] = [
     ("shape", 4, "the shape of Wrong is 4: it must be two numbers of ranks and files"),
     ("max_plies", "9", "max_plies of Wrong is '9': it must be 1 or more, or None"),
     ("roles", None, "the roles of Wrong are None: they must be two words"),
+    ("roles", ("red", "green", "blue"), "Wrong has 3 roles: games have two players"),
+    ("result", property(attrgetter("nothing")), "Wrong lacks result: a position needs them"),
+    ("step", lambda _, action: action, r"step\(action\) is \d+: it must be another position, or N"),
     *(("result", x, "result is .*: it must be two numbers") for x in (5, (1,), (2**70, 0), "ab")),
 ]
 
@@ -282,7 +257,9 @@ def test_pieces_of_both_sides_count_and_a_value_is_of_the_side_to_move() -> None
     assert game.values(state).tolist() == [7, 7]
 
 
-def test_wrong_positions_and_kernels() -> None:
+def test_wrong_classes_positions_and_kernels() -> None:
+    with pytest.raises(TypeError, match="<class 'int'> is no class of positions in plain Python"):
+        PlainGame(int)
     with pytest.raises(PositionError, match=r"'start z9': unknown move 'z9'|unknown"):
         parse_position(GAME, "start z9")
     with pytest.raises(PositionError, match=r'it must be "start" and the moves since then'):
@@ -305,8 +282,3 @@ def test_the_guide_s_program_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     Path("program.py").write_text(text, encoding="utf-8")
     runpy.run_path("program.py", run_name="__main__")
     assert Path("runs/sowing/policy.npz").exists()
-
-
-def test_it_is_a_game() -> None:
-    assert isinstance(GAME, Game)
-    assert boardenvs.games.make(Sowing) == GAME
