@@ -47,9 +47,9 @@ class ExactSearch:
     def __init__(self, slots: int = 1 << 22) -> None:
         self._function = link(dropping, {}, {"word_count": 2, "legal_words": 1}).solve
         self._slots = np.zeros(slots, np.uint64)
-        arrays = np.zeros(FILES * DISCS, np.uint64), np.zeros(FILES * DISCS, np.int64)
+        moves = np.zeros(FILES * DISCS, np.uint64)
         lines = np.frombuffer(_LINES, np.uint8).astype(np.int64)
-        self._memory = Solver(*map(array_for_loops, (self._slots, *arrays, lines)))
+        self._memory = Solver(*map(array_for_loops, (self._slots, moves, lines)))
         self._kept: set[int] = set()
         for data in np.load(BOOK).tolist():
             self.keep(data)

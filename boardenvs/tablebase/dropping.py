@@ -39,8 +39,7 @@ class Solver(NamedTuple):
     """Working memory of a search."""
 
     slots: Array  # (a power of two,) words: key (49 bits), biased lower and upper bound (6 each)
-    moves: Array  # (FILES * DISCS,) words: a list of moves for each ply
-    scores: Array  # (FILES * DISCS,) numbers, which order them
+    moves: Array  # (FILES * DISCS,) words: a list for each ply, each move below its score
     lines: Array  # (49,) numbers: the lines of four through each square
 
 
@@ -85,14 +84,10 @@ def search(own: Word, taken: Word, plies: int, alpha: int, solver: Solver) -> in
             return high
     first = FILES * plies
     count = list_moves(own, taken, good, first, solver)
-    for place in range(first, first + count):  # what the table knows of the positions after
-        after = key_of(opp, taken | solver.moves[place], plies + 1)
-        known = slots[slot_of(after, slots)]
-        if is_of(known, after) and -upper_of(known) > alpha:
-            return -upper_of(known)
     best = -DISCS
     for place in range(first, first + count):
-        value = -search(opp, taken | solver.moves[place], plies + 1, -alpha - 1, solver)
+        after = taken | solver.moves[place] & word(BOARD)
+        value = -search(opp, after, plies + 1, -alpha - 1, solver)
         if value > best:
             best = value
             if best > alpha:
@@ -109,19 +104,19 @@ def search(own: Word, taken: Word, plies: int, alpha: int, solver: Solver) -> in
 @inline
 def list_moves(own: Word, taken: Word, good: Word, first: int, solver: Solver) -> int:
     """List the good moves from this place on, the most promising first; return their count."""
-    moves, scores, count = solver.moves, solver.scores, 0
+    moves, place = solver.moves, first
     while good != ZERO:
         move = good ^ (good & (good - ONE))
         good ^= move
         threats = number(popcount(wins(own | move, taken | move)))
         score = 16 * threats + solver.lines[number(trailing_zeros(move))]
-        place = first + count
-        while place > first and scores[place - 1] < score:
-            moves[place], scores[place] = moves[place - 1], scores[place - 1]
-            place -= 1
-        moves[place], scores[place] = move, score
-        count += 1
-    return count
+        scored, lower = word(score) << word(FILES * FILES) | move, place
+        while lower > first and moves[lower - 1] < scored:
+            moves[lower] = moves[lower - 1]
+            lower -= 1
+        moves[lower] = scored
+        place += 1
+    return place - first
 
 
 @inline
