@@ -56,6 +56,11 @@ def worth(kind: str, before: Position, action: int) -> int:
         ("lines_of_action", "win in 1 ply", 9),
         ("lines_of_action", "win in 3 plies", 1),
         ("lines_of_action", "only defence", 8),
+        ("hex", "win in 1 ply", 3),
+        ("hex", "only defence", 2),
+        ("nine_mens_morris", "win in 1 ply", 5),
+        ("nine_mens_morris", "win in 3 plies", 1),
+        ("nine_mens_morris", "only defence", 5),
     ],
 )
 def test_every_move_is_worth_what_the_file_says(game_id: str, kind: str, count: int) -> None:

@@ -23,8 +23,9 @@ from boardenvs.arena.match import play_match
 from boardenvs.arena.pools import PLAYOUTS
 from boardenvs.exams.positions import ExamPosition
 from boardenvs.game.contract import Game
-from boardenvs.game.position import Position
-from boardenvs.search import Limits, search_position
+from boardenvs.game.position import Position, stack
+from boardenvs.search import Limits, alphabeta_for, search_position
+from boardenvs.search.compiled.nodes import DECIDED
 
 PLAYERS = ("random", "positional", "alphabeta:depth=2", "alphabeta:depth=4")
 _EMPTIES = (8, 10, 12, 14)
@@ -129,34 +130,45 @@ def _win(positions: list[Position], plies: int) -> ExamPosition | None:
     found = search_position(position, Limits(depth=plies, nodes=_NODES), moves=0)
     if found.outcome != "win" or found.plies != plies:
         return None
-    wins = {action: _wins(position, action, plies) for action in position.legal_actions()}
-    right = [action for action, is_win in wins.items() if is_win]
-    if None in wins.values() or len(right) > _MOST * len(wins):
+    outcomes = _outcomes(position, plies)
+    right = [action for action, outcome in outcomes.items() if outcome == 1]
+    if None in outcomes.values() or len(right) > _MOST * len(outcomes):
         return None
     return _of_moves(f"win in {plies} {'ply' if plies == 1 else 'plies'}", position, right)
-
-
-def _wins(position: Position, action: int, plies: int) -> bool | None:
-    """Whether a move wins within so many plies, itself included; None if nobody knows."""
-    after, role = position.step(action), position.to_move
-    if after.is_over():
-        return bool(after.result()[role] > 50)
-    if plies == 1:
-        return False
-    found = search_position(after, Limits(depth=plies - 1, nodes=_NODES), moves=0)
-    if found.outcome is None and found.nodes >= _NODES:
-        return None
-    return found.outcome == ("win" if after.to_move == role else "loss")
 
 
 def _only_defence(positions: list[Position]) -> ExamPosition | None:
     """The last position in which no move wins at once and all but one lose by the next ply."""
     for position in reversed(positions):
-        moves = search_position(position, Limits(depth=2)).moves
-        right = [move.action for move in moves if move.outcome != "loss"]
-        if len(right) == 1 < len(moves) and all(move.outcome != "win" for move in moves):
+        outcomes = _outcomes(position, 2)
+        right = [action for action, outcome in outcomes.items() if outcome != -1]
+        if len(right) == 1 < len(outcomes) and 1 not in outcomes.values():
             return _of_moves("only defence", position, right)
     return None
+
+
+def _outcomes(position: Position, plies: int) -> dict[int, int | None]:
+    """What each move leads to within so many plies, itself included: 1 a win, -1 a loss, 0
+    neither; None where the nodes do not suffice. All moves are searched in one call.
+    """
+    afters = {action: position.step(action) for action in position.legal_actions()}
+    found: dict[int, int | None] = dict.fromkeys(afters, 0)
+    for action, after in afters.items():
+        if after.is_over():
+            found[action] = int(np.sign(after.result()[position.to_move] - 50))
+    going_on = [action for action, after in afters.items() if not after.is_over()]
+    if plies == 1 or not going_on:
+        return found
+    state, limits = stack([afters[action] for action in going_on]), Limits(plies - 1, _NODES)
+    seeds = np.zeros(len(going_on), np.uint64)
+    searched = alphabeta_for(position.game, None).search(state, seeds, limits, forced=True)
+    for row, action in enumerate(going_on):
+        if abs(searched.value[row]) > DECIDED:
+            sign = 1 if afters[action].to_move == position.to_move else -1
+            found[action] = sign * int(np.sign(searched.value[row]))
+        elif searched.nodes[row] >= _NODES:
+            found[action] = None
+    return found
 
 
 def _of_moves(kind: str, position: Position, right: list[int]) -> ExamPosition:
