@@ -34,7 +34,7 @@ from boardenvs.search.solver import search_position
 from boardenvs.tablebase import Tablebase
 
 _QUICK, _DEEP, _DEEPER = 3_000, 300_000, 1_000_000  # nodes of a position
-_EXACT = 20  # empty squares from which positions are solved to the end, with `_TO_END` nodes
+_EXACT = 17  # empty squares from which positions are solved to the end, with `_TO_END` nodes
 _TO_END = 5_000_000
 _OTHERS = 0.2  # nodes of all other moves together, as a share of the position's
 # Differences of two passes from which a position is searched once more.
