@@ -93,6 +93,7 @@ class PlainKernels(Kernels):
 
     def __init__(self, game: PlainGame) -> None:
         self._rules = self._game = game
+        self._noop, self._legal_words = game.noop, game.legal_words
         kind, start, size = game.kind, game.first_board, game.board.size
         names = ("to_move", "is_over", "result")
         self._to_move, self._is_over, self._result = (_reader(kind, name) for name in names)
@@ -125,15 +126,15 @@ class PlainKernels(Kernels):
         self.planes = PlainKernel(game, self._plane_words, "planes", self._plane_rows)
         self.planes.num_outputs = -(-self.num_planes * size // 64)
         self.observe = PlainKernel(game, self._observe_one, "observe", self._observe_rows)
-        self.sample = Kernel(self._sample, (game.legal_words, 1), "sample")
-        self.is_legal = Kernel(self._is_legal, (game.legal_words, 1), "is_legal")
+        self.sample = Kernel(self._sample, (self._legal_words, 1), "sample")
+        self.is_legal = Kernel(self._is_legal, (self._legal_words, 1), "is_legal")
         self.named_features = _nothing
 
     def _try_step(self, start: Any) -> None:
         """Find out whether steps change the board, which is then copied before."""
         legal, over = self._legal(start)
         action = legal.bit_length() - 1
-        if not over and action < self._game.noop:
+        if not over and action < self._noop:
             before = deepcopy(start)
             after = before.step(action)
             if after is None or after is before:
@@ -158,7 +159,7 @@ class PlainKernels(Kernels):
         """The legal actions as a set, and 1 if the game is over."""
         if self.ended(board):
             return 0, 1
-        legal, noop, actions = 0, self._game.noop, board.legal_actions()
+        legal, noop, actions = 0, self._noop, board.legal_actions()
         try:
             for action in actions:
                 # True is of a mask, and no number.
@@ -179,7 +180,7 @@ class PlainKernels(Kernels):
         return self._one_of_two("to_move", self._to_move(board), "0 or 1")
 
     def _one_of_two(self, name: str, value: Any, right: str) -> int:
-        if value not in (0, 1) or isinstance(value, float):
+        if value.__class__ is not bool and (value not in (0, 1) or isinstance(value, float)):
             raise self._wrong(name, value, right)
         return int(value)
 
@@ -193,7 +194,9 @@ class PlainKernels(Kernels):
 
     def _begin(self, played: PlayedBoard) -> tuple[int, ...]:
         legal, over = self._legal(played.board)
-        return (*split(legal, self._game.legal_words), over)
+        if self._legal_words == 1:  # most games: far faster
+            return legal, over
+        return (*split(legal, self._legal_words), over)
 
     def _step_words(
         self, played: PlayedBoard, to_move: int, ply: int, action: int
@@ -238,11 +241,13 @@ class PlainKernels(Kernels):
             return self._whole("observe(role)", found, self.num_planes, 0, 1).astype(np.int8)
         if self.squares_of is _no_squares:
             raise TypeError(f"{self._game.kind.__name__} lacks squares, or observe(role)")
-        own = self._numbers(boards) * np.where(roles, -1, 1)[:, None]
-        sides = np.stack([own, -own], axis=1).clip(0)[:, :, None]
-        digits = np.arange(self._largest.bit_length())[:, None]
-        bits = (sides >> digits & 1).reshape(len(boards), -1)
-        return np.hstack([bits, roles[:, None].repeat(size, 1)]).astype(np.int8)
+        own, digits = self._numbers(boards) * (1 - 2 * roles[:, None]), self._largest.bit_length()
+        seen = np.empty((len(boards), 2 * digits + 1, size), np.int8)
+        for side, pieces in enumerate((np.maximum(own, 0), -np.minimum(own, 0))):
+            for digit in range(digits):
+                seen[:, side * digits + digit] = pieces >> digit & 1
+        seen[:, -1] = roles[:, None]
+        return seen.reshape(len(boards), -1)
 
     def _numbers(self, boards: Sequence[Any]) -> Array:
         """The numbers of all squares (B, squares)."""
@@ -254,7 +259,8 @@ class PlainKernels(Kernels):
         size = self._game.board.size
         with suppress(TypeError, ValueError):
             rows: Array = np.array(found)
-            fits = rows.shape == (len(found), (planes or 1) * size) and (rows % 1 == 0).all()
+            fits = rows.shape == (len(found), (planes or 1) * size)
+            fits = fits and (rows.dtype.kind in "biu" or bool((rows % 1 == 0).all()))
             if fits and low <= rows.min() and rows.max() <= high:
                 return rows
         for one in found if len(found) > 1 else ():  # find the wrong one
