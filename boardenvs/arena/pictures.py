@@ -95,7 +95,7 @@ def _place(names: Sequence[Annotation], axes: Axes) -> None:
     paths = [line.get_path() for line in axes.lines]
     paths += [path for bars in axes.collections for path in bars.get_paths()]
     drawn = [axes.transData.transform(path.interpolated(30).vertices) for path in paths]
-    taken = [Bbox([point - 3, point + 3]) for point in np.concatenate(drawn)]
+    taken = [Bbox([point - 3, point + 3]) for points in drawn for point in points]
 
     def put(name: Annotation, x: int, y: int) -> Bbox:
         name.xyann = x, y
