@@ -97,9 +97,9 @@ _Solved = tuple[int, float, int | None, float | None]
 def _by_search(position: Position, chosen: int) -> list[_Solved]:
     """All moves of Connect Four; before `_ALL_MOVES` plies, when it takes seconds, the chosen."""
     actions = position.legal_actions() if position.ply >= _ALL_MOVES else [chosen]
-    solved: list[_Solved] = []
+    search, solved = exact_search(get_backend()), list[_Solved]()
     for action in actions:
-        value, plies = exact_search(get_backend()).solution(position.step(action))
+        value, plies = search.solution(position.step(action))
         solved.append((action, -float(value), None if plies is None else plies + 1, None))
     return solved
 

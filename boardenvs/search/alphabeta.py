@@ -185,9 +185,8 @@ class AlphaBeta:
         """The rows that these limits solve to the end at once, (B,) bool."""
         if not (self._has_exact_end and limits.endgame):
             return np.zeros(len(state.ply), np.bool_)
-        squares = self.game.board.size - self.game.holes.bit_count()
-        filled = np.bitwise_count(state.words[0] | state.words[1])
-        return np.asarray(filled >= squares - limits.endgame)
+        ends: BoolArray = self.game.empty_squares(state) <= limits.endgame
+        return ends
 
     def _search_one(self, call: _Call, row: int, squares: int) -> None:
         """Search a position; if `squares`, its empty squares, is not 0, first to the end."""
