@@ -21,7 +21,7 @@ SEED, BOARDS, STEPS = 0, 64, 120_000
 make_game = connect_four_v3.env
 
 
-class Board(gymnasium.Env):
+class OneGame(gymnasium.Env):
     """A game that one policy plays for whoever is to move; it begins with random moves."""
 
     def __init__(self, game, seed, opening=0):
@@ -61,7 +61,7 @@ class Board(gymnasium.Env):
         return self.look(), rewards[mover], over, False, {}
 
 
-class Boards(DummyVecEnv):
+class ManyGames(DummyVecEnv):
     @property
     def discounts(self):
         """The factor of the next state's value on each board."""
@@ -70,7 +70,7 @@ class Boards(DummyVecEnv):
 
 def score(model, game, games):
     """The model's score against random moves, as each agent in turn; a draw counts ½."""
-    board, total = Board(game, SEED), 0.0
+    board, total = OneGame(game, SEED), 0.0
     for number in range(games):
         mine, over = game.possible_agents[number % 2], False
         planes, _ = board.reset()
@@ -85,7 +85,7 @@ def score(model, game, games):
 
 
 torch.set_num_threads(1)
-env = Boards([lambda i=i: Board(make_game(), (SEED, i), opening=8) for i in range(BOARDS)])
+env = ManyGames([lambda i=i: OneGame(make_game(), (SEED, i), opening=8) for i in range(BOARDS)])
 model = MaskablePPO(
     "MlpPolicy", env, seed=SEED,
     gamma=1.0, rollout_buffer_class=TurnRolloutBuffer, rollout_buffer_kwargs={"env": env},
