@@ -223,6 +223,13 @@ WRONG: list[tuple[str, object, str]] = [
     ("roles", ("red", "green", "blue"), "Wrong has 3 roles: games have two players"),
     ("result", property(attrgetter("nothing")), "Wrong lacks result: a position needs them"),
     ("step", lambda _, action: action, r"step\(action\) is \d+: it must be another position, or N"),
+    ("margin_counts", 1, "margin_counts of Wrong is 1: it must be True or False"),
+    ("look", "felt", "look of Wrong is 'felt': it must be a Look"),
+    ("files", "x", "files of Wrong is 'x': it must be the Path of a folder, or None"),
+    ("about", "text", "about of Wrong is 'text': it must be an About"),
+    ("opening_plies", 3, "opening_plies of Wrong are 3: they must be a range"),
+    ("id", "../x", r"'\.\./x' is not an id of a game"),
+    ("actions", ["a\x1b[2J"], "they must be different printable names"),
     *(("result", x, "result is .*: it must be two numbers") for x in (5, (1,), (2**70, 0), "ab")),
 ]
 
@@ -239,6 +246,49 @@ def test_a_value_that_no_game_can_have_is_named(name: str, value: Any, message: 
 
     with pytest.raises((TypeError, ValueError), match=message):
         play()
+
+
+class Wide(PlainHeaps):
+    """The same with numbers of actions from 33,000 on, which 16 bits do not hold."""
+
+    actions: Any = 40_000
+
+    def legal_actions(self) -> list[int]:
+        return [33_000 + action for action in super().legal_actions()]
+
+    def step(self, action: int) -> PlainHeaps:
+        return super().step(action - 33_000)
+
+
+def test_large_numbers_of_actions_are_played_as_they_are() -> None:
+    game = PlainGame(Wide, heaps=[3, 4, 5])
+    match = boardenvs.play_match(game, "mcts:9", "random", pairs=3)
+    assert match.actions is not None
+    assert match.actions.max() >= 33_000
+    assert hash(game) == hash(PlainGame(Wide))  # although a list is no key
+
+
+class Shared(Turning):
+    """Its copies share their squares, so that a turn shows in the position before."""
+
+    actions: Any = 1
+    is_over: Any = property(attrgetter("ended"))
+    squares: Any
+
+    def __init__(self, squares: Any = None, plies: int = 0) -> None:
+        self.squares, self.plies, self.ended = squares or [0], plies, plies > 2
+
+    def legal_actions(self) -> range:
+        return range(1)
+
+    def step(self, action: int) -> Shared:
+        self.squares[0] ^= 1
+        return Shared(self.squares, self.plies + 1)
+
+
+def test_squares_that_positions_share_are_found() -> None:
+    with pytest.raises(RulesError, match="changes its own"):
+        check_rules(Shared, num_games=2)
 
 
 def test_an_object_that_changes_and_returns_itself_is_copied_before() -> None:

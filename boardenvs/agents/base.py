@@ -50,7 +50,7 @@ class HistoryAgent(Agent, Protocol):
 
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         """As `act_after`, of games without known moves."""
-        return self.act_after(game, state, np.empty((len(state.ply), 0), np.int16), rng)
+        return self.act_after(game, state, np.empty((len(state.ply), 0), np.int32), rng)
 
     @abstractmethod
     def act_after(
@@ -60,7 +60,7 @@ class HistoryAgent(Agent, Protocol):
         actions: IntArray,
         rng: np.random.Generator | None = None,
     ) -> IntArray:
-        """As `Agent.act`; row i of `actions` (B, P) int16 has the plies of game i from its start,
+        """As `Agent.act`; row i of `actions` (B, P) int32 has the plies of game i from its start,
         -1 after the last.
         """
         ...

@@ -32,7 +32,7 @@ class MatchResult:
     mean_plies: float  # of a game, its opening included
     openings: int  # the number of distinct ones
     faults: tuple[Faults, Faults]  # of the first and of the second agent
-    # (2, pairs, P) int16, openings included, -1 after the end; None if read from a journal
+    # (2, pairs, P) int32, openings included, -1 after the end; None if read from a journal
     actions: IntArray | None = None
 
     @property

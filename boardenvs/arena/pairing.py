@@ -132,7 +132,7 @@ class _Announced:
         return report_of(self.agent)
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        return self.act_after(game, state, np.empty((len(state.ply), 0), np.int16), rng)
+        return self.act_after(game, state, np.empty((len(state.ply), 0), np.int32), rng)
 
     def act_after(
         self, game: Game, state: State, actions: IntArray, rng: np.random.Generator

@@ -105,7 +105,7 @@ def take_exam(
     for start in range(0, count, _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
         state = take(asked.state, part)
-        answers[part] = player.act(game, state, np.empty((len(state.ply), 0), np.int16), rng)
+        answers[part] = player.act(game, state, np.empty((len(state.ply), 0), np.int32), rng)
         if progress:
             progress(min(start + _AT_ONCE, count), count)
     return ExamResult(

@@ -220,11 +220,10 @@ def _check_object(game: Game, position: Position) -> None:
     """
     before = _shown(position)
     for action in position.legal_actions():
-        once, twice = position.step(action), position.step(action)
-        name = game.action_name(action, position)
-        if _shown(position) != before:
+        once, name = _shown(position.step(action)), game.action_name(action, position)
+        if _shown(position) != before:  # between the two: a second turn may undo the first
             raise RulesError(f"step returns a position after {name}, and changes its own")
-        if _shown(once) != _shown(twice):
+        if _shown(position.step(action)) != once:
             raise RulesError(f"{name}, played twice, leads to different positions: {LIMITS}")
     _compare("the position, pickled,", _shown(pickle.loads(pickle.dumps(position))), before)
 

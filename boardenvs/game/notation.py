@@ -171,10 +171,11 @@ class Named(Notation):
     needs_position = False
 
     def __post_init__(self) -> None:
-        wrong = [name for name in self.names if name.split() != [name]]
+        wrong = [name for name in self.names if name.split() != [name] or not name.isprintable()]
         if wrong or len(set(self.names)) < len(self.names):
             raise ValueError(
-                f"actions are {quote(self.names)}: they must be different names without spaces"
+                f"actions are {quote(self.names)}: they must be different printable names without "
+                "spaces"
             )
 
     def sizes(self, game: Game) -> tuple[int, ...]:

@@ -42,7 +42,7 @@ class Openings(NamedTuple):
     """B positions and how they came about."""
 
     state: State
-    actions: IntArray  # (B, high) int16: the plies from the start, -1 after the last
+    actions: IntArray  # (B, high) int32: the plies from the start, -1 after the last
 
     @property
     def distinct(self) -> int:
@@ -126,7 +126,7 @@ def _draw(
     """The openings that `count` games reach, at most `count`."""
     low, high = plies
     length = rng.integers(low, high, size=count, endpoint=True)
-    line = Openings(game.init(count), np.full((count, high), -1, np.int16))
+    line = Openings(game.init(count), np.full((count, high), -1, np.int32))
     parts = []
     for ply in range(high + 1):
         live = ~game.is_over(line.state)

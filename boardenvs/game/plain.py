@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial, reduce
 from typing import Any, ClassVar
 
@@ -22,6 +22,7 @@ from boardenvs.board.symmetry import Symmetry
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
 from boardenvs.game.notation import Named
+from boardenvs.game.openings import check_plies
 from boardenvs.game.plain_kernels import PlainKernels, PlayedBoard, has_own
 from boardenvs.game.position import Position
 from boardenvs.game.rules import About
@@ -92,7 +93,7 @@ class PlainGame(Game):
 
     id: str
     kind: type[Any]
-    options: tuple[tuple[str, Any], ...] = ()
+    options: tuple[tuple[str, Any], ...] = field(default=(), hash=False)  # perhaps lists
 
     in_words: ClassVar = False
     alternates: ClassVar = False
@@ -132,6 +133,9 @@ class PlainGame(Game):
             _parameters={p.name: p.default for p in parameters} | options,
         )
         self.board  # noqa: B018 - raises ValueError for impossible shapes
+        check_plies(self.opening_plies, f"opening_plies of {kind.__name__}")
+        if not isinstance(self.about, About):
+            raise ValueError(f"about of {kind.__name__} is {quote(self.about)}: it must be an About")
 
     def __getattr__(self, name: str) -> Any:
         """A parameter of the constructor."""

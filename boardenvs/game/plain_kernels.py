@@ -139,7 +139,7 @@ class PlainKernels(Kernels):
             after = before.step(action)
             if after is None or after is before:
                 self._copy = getattr(type(start), "copy", deepcopy)
-            self.after(PlayedBoard(start), action)  # which checks it
+            self.after(PlayedBoard(deepcopy(start)), action)  # which checks it
 
     def after(self, played: PlayedBoard, action: int) -> PlayedBoard:
         """The board after an action."""

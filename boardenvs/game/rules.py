@@ -7,6 +7,7 @@ the effect of a move, the end, and the points that decide the game. A new game d
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -360,6 +361,12 @@ def check_declared(rules: type[Rules], given: Any = None, shape: Any = None) -> 
             f"the roles of {name} are {roles}: they must be two words that begin with different "
             "small letters"
         )
+    for attribute, (kind, right) in _KINDS.items():
+        value = getattr(given, attribute)
+        if not isinstance(value, kind | property):
+            raise ValueError(f"{attribute} of {name} is {quote(value)}: it must be {right}")
+    if given is not rules:
+        check_id(given.id)
     if not isinstance(given.squares, property) and not isinstance(given.numbers, property):
         _check_names(name, given.squares, given.numbers)
 
@@ -385,6 +392,22 @@ def _check_names(game: str, squares: Sequence[str], numbers: Mapping[str, int]) 
             raise ValueError(f"{name} of {game} stays below {quote(size)}: {LIMITS}")
 
 
+def check_id(game_id: object) -> None:
+    """ValueError for what is no id: ids may become names of files."""
+    if not isinstance(game_id, str) or not _ID.fullmatch(game_id):
+        raise ValueError(
+            f"{quote(game_id)} is not an id of a game: write it in small letters, digits and "
+            'underscores, such as "three_in_a_row"'
+        )
+
+
+_ID = re.compile("[a-z][a-z0-9_]*")
+# What must be of one type, with what it must be.
+_KINDS: dict[str, tuple[Any, str]] = {
+    "look": (Look, "a Look"),
+    "margin_counts": (bool, "True or False"),
+    "files": (Path | None, "the Path of a folder, or None"),
+}
 # The values that rules may take, besides words.
 GIVEN = ("to_move", "ply", "action", "moves", "repeats")
 _COUNTERPART = {"own": "opp", "opp": "own"}

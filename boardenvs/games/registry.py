@@ -20,6 +20,7 @@ from importlib.metadata import EntryPoint
 from typing import Any, NamedTuple
 
 from boardenvs.game.contract import Game
+from boardenvs.game.rules import check_id
 from boardenvs.utils.checks import cut, quote, unknown
 from boardenvs.utils.imports import describe, import_object, naming_errors, top_level
 from boardenvs.utils.spec import parameters_of, parse_parameters, write_spec
@@ -44,7 +45,6 @@ BUILT_IN = {
     "tictactoe": "boardenvs.games.tictactoe:TicTacToe",
 }
 
-_ID = re.compile("[a-z][a-z0-9_]*")
 _IN_PYTHON = re.compile(r"(?P<target>[A-Za-z_][\w.]*:[A-Za-z_][\w.]*)(?::(?P<parameters>.*))?")
 
 
@@ -75,7 +75,7 @@ class _Games(Mapping[str, Factory]):
 
     def add(self, game_id: str, factory: Factory) -> None:
         """Add a game unless it is known already; ValueError for a wrong id or factory."""
-        _check_id(game_id)
+        check_id(game_id)
         before = self[game_id] if game_id in BUILT_IN else self._factories.get(game_id, factory)
         if before is not factory and not isinstance(before, EntryPoint):
             raise ValueError(f"there is a game {game_id!r} already: take another id")
@@ -313,17 +313,8 @@ def _checked(factory: Factory, values: dict[str, Any], name: str) -> Game:
         raise ValueError(f"{name} cannot be made: {error}") from error
     if not isinstance(made, Game):
         raise ValueError(f"{name} makes {quote(made)}: it must make a Game (boardenvs.Game)")
-    _check_id(made.id)
+    check_id(made.id)
     return made
-
-
-def _check_id(game_id: object) -> None:
-    """ValueError for what is no id: ids may become names of files."""
-    if not isinstance(game_id, str) or not _ID.fullmatch(game_id):
-        raise ValueError(
-            f"{quote(game_id)} is not an id of a game: write it in small letters, digits and "
-            'underscores, such as "three_in_a_row"'
-        )
 
 
 def _package(factory: Factory) -> str:

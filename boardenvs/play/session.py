@@ -78,7 +78,7 @@ class _WithHistory:
     actions: Sequence[int]
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        return self.agent.act_after(game, state, np.array([self.actions], np.int16), rng)
+        return self.agent.act_after(game, state, np.array([self.actions], np.int32), rng)
 
 
 class GameStore:
