@@ -91,6 +91,10 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
     snapshot: Any
     for snapshot in (None, 7, [], {}, fewer, {**batch.snapshot(), "rngs": [{}]}):
         yield partial(batch.restore, snapshot)
+    for name in ("waiting", "seats", "games", "keys"):
+        for value in (None, 7, *wrong_versions(batch.snapshot()[name])):
+            yield partial(batch.restore, {**batch.snapshot(), name: value})
+    yield partial(batch.restore, {**batch.snapshot(), "discounts": None})
     gradients: Any = torch.zeros(ROWS, requires_grad=True)
     yield from (partial(f, state, gradients) for f in (game.step, game.step_batch, game.is_legal))
     for value in (np.zeros(ROWS), [0] * ROWS, True):

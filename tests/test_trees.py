@@ -301,6 +301,12 @@ def test_only_a_choice_is_searched_and_what_was_tried_most_is_played() -> None:
     assert len(agent.act(OTHELLO, take(state, []), rng(0))) == 0
 
 
+@pytest.mark.parametrize("unit", [np.nan, np.inf])
+def test_an_evaluator_s_value_that_is_no_number_is_refused(unit: float) -> None:
+    with pytest.raises(ValueError, match="the evaluator gave a value or a probability that is no"):
+        MCTSAgent(4, evaluator=Toy(unit)).act(OTHELLO, OTHELLO.init(2), np.random.default_rng(0))
+
+
 # ---- proofs --------------------------------------------------------------------------------------
 
 

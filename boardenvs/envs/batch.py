@@ -329,16 +329,19 @@ class Batch:
             raise ValueError(f"the snapshot is of no batch made alike: {error!r}") from error
 
     def _restore(self, snapshot: dict[str, Any]) -> None:
-        self.state, self.waiting = self.game.unpacked(snapshot["state"]), snapshot["waiting"]
-        self.discounts = snapshot.get("discounts", self.discounts)  # none in older checkpoints
+        self.state = self.game.unpacked(snapshot["state"])
+        self.waiting = _like(self.waiting, snapshot["waiting"])
+        # None in older checkpoints.
+        self.discounts = _like(self.discounts, snapshot.get("discounts", self.discounts))
+        rows = {name: _like(self._of_groups(name), snapshot[name]) for name in _BY_GROUP}
         for group, stock in zip(self._groups, snapshot["stocks"], strict=True):
             group.starts.stock = self.game.unpacked(stock)
             for name in _BY_GROUP:
-                setattr(group, name, snapshot[name][group.rows])
+                setattr(group, name, rows[name][group.rows])
         for rng, state in zip(self._rngs(), snapshot["rngs"], strict=True):
             rng.bit_generator.state = state
         if self.symmetries:
-            self.symmetries.chosen = snapshot["symmetries"]
+            self.symmetries.chosen = _like(self.symmetries.chosen, snapshot["symmetries"])
         self._look()
 
     def _of_groups(self, name: str) -> Array:
@@ -346,6 +349,13 @@ class Batch:
 
     def _rngs(self) -> list[np.random.Generator]:
         return [self._rng, *(group.rng for group in self._groups)]
+
+
+def _like(own: Array, given: Array) -> Array:
+    """An array in the place of another; ValueError if its type or shape is not the same."""
+    if not isinstance(given, np.ndarray) or (given.dtype, given.shape) != (own.dtype, own.shape):
+        raise ValueError(f"{quote(given)} must be {own.dtype} of {own.shape}")
+    return given
 
 
 def _size(given: object) -> int:

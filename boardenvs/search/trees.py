@@ -285,6 +285,8 @@ class Trees:
                 f"the evaluator gave probabilities {probabilities.shape} and values "
                 f"{values.shape}: they must be {shape} and {shape[:1]}"
             )
+        if not (np.isfinite(probabilities).all() and np.isfinite(values).all()):
+            raise ValueError("the evaluator gave a value or a probability that is no number")
         self.compiled(loops.expand_and_backup)(
             self._leaves,
             self._policy.settings,
