@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import multiprocessing
 import os
 import signal
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -59,6 +61,12 @@ class Looking:
         return game.sample(state, rng)
 
 
+def full(temporary, target):
+    if target.parent.name.startswith("boardenvs_"):
+        return os.replace(temporary, target)
+    raise OSError(errno.ENOSPC, "full")
+
+
 def match(path, number, code):
     """What a match of ten games prints, and how many games its file had while it lasted."""
     Looking.path, Looking.number, Looking.seen = path, number, []
@@ -84,6 +92,20 @@ def test_a_match_keeps_games_while_it_lasts(tmp_path, monkeypatch):
     _, seen = match(tmp_path / "games.jsonl", None, code=0)
     assert 0 < max(seen) < 10
     assert len(load(tmp_path / "games.jsonl")) == 10
+
+
+def test_a_full_disk_costs_no_games(tmp_path, monkeypatch):
+    """Neither a match that goes on, nor its games."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(match_command, "_EVERY", 0.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", full)
+        output, _ = match(tmp_path / "games.jsonl", None, code=2)
+    assert "Traceback" not in output
+    assert not (tmp_path / "games.jsonl").exists()
+    (elsewhere,) = tmp_path.glob("boardenvs_*/games.jsonl")
+    assert len(load(elsewhere)) == 10
+    assert f"games.jsonl: full; the games that are over are in {elsewhere} instead" in output
 
 
 @every_signal

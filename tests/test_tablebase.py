@@ -8,6 +8,8 @@ and from the eighth it is past all sheep in seven moves.
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -128,6 +130,7 @@ def solved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         return CODES
 
     monkeypatch.setattr(build, "solve_all", solve_all)
+    monkeypatch.setattr(numbering, "COUNT", len(CODES))
     monkeypatch.setenv("BOARDENVS_CACHE", str(tmp_path / "cache"))
     return calls
 
@@ -170,6 +173,25 @@ def test_a_torn_file_is_not_trusted(solved: list[str]) -> None:
         check(CLASSIC)
         assert path.read_bytes() == content
     assert len(solved) == 1 + len(torn)
+
+
+def test_a_table_of_another_size_and_what_is_no_file_are_not_read(solved: list[str]) -> None:
+    """A pipe would be waited for, and 1 TB read."""
+    check(CLASSIC)
+    (path,) = cache_folder().glob("*.tablebase")
+    head = json.loads(path.read_bytes().partition(b"\n")[0])
+    build.write(path, head["key"], CODES[:-1])
+    check(CLASSIC)
+    os.truncate(path, 1 << 40)
+    left_over = path.with_name(f"{path.name}.12.34.tmp")
+    left_over.touch()
+    check(CLASSIC)
+    assert not left_over.exists()
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.warns(UserWarning, match="it is no file of the cache"):
+        check(CLASSIC)
+    assert len(solved) == 4
 
 
 def test_solving_anew_gives_the_table_that_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -280,6 +280,19 @@ def test_the_best_policy_is_kept_whatever_comes_after(
     assert again._best.value_head[1].tolist() == [50]
 
 
+def test_the_policy_before_is_of_the_evaluation_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when the last evaluation is repeated, since its checkpoint is missing."""
+    with monkeypatch.context() as patch:
+        patch.setattr(Counting, "save", at_call(4, Counting.save, interrupt))
+        with pytest.raises(KeyboardInterrupt):
+            counting(tmp_path / "tiny")
+    counting(tmp_path / "tiny", resume=True)
+    kept = [counted(tmp_path / "tiny" / f"{name}.npz") for name in ("before", "policy")]
+    assert kept == [[50], [100]]
+
+
 def test_policies_are_ranked_by_their_worst_score() -> None:
     def result(*scores: float, **exact: float) -> SuiteResult:
         lost = Score(score=0, low=0, high=1, wins=0, draws=0, losses=0)

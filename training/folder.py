@@ -22,7 +22,6 @@ from boardenvs.utils.decoding import parse_yaml
 from boardenvs.utils.ending import message_of
 from boardenvs.utils.files import (
     is_unused,
-    remove_left_over,
     remove_written,
     working_alone,
     write_atomically,
@@ -93,9 +92,7 @@ def run_folder(
             held.enter_context(working_alone(folder, WRITTEN, check))
         except OSError as error:
             raise RunError(message_of(error)) from None
-        if resume:
-            remove_left_over(folder, WRITTEN)
-        else:
+        if not resume:
             remove_written(folder, [name for name in WRITTEN if name != "config.yaml"])
         write_atomically(
             folder / "config.yaml",

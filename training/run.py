@@ -154,10 +154,10 @@ class Run(ABC):
             writer.writerow({"steps": r.steps, "minutes": r.minutes, **r.metrics})
         write_atomically(self.folder / "evaluations.csv", text.getvalue().encode())
         if best:
-            self._best, latest = policy, self.folder / "policy.npz"
-            if latest.exists():
-                write_atomically(self.folder / "before.npz", latest.read_bytes())
-            save_policy(policy, latest)
+            if len(self.results) > 1:  # the file may be of a part of the run that was lost
+                save_policy(self._best, self.folder / "before.npz")
+            self._best = policy
+            save_policy(policy, self.folder / "policy.npz")
         return result.metrics
 
     @property

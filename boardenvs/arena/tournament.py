@@ -24,7 +24,6 @@ from boardenvs.utils.decoding import parse_json
 from boardenvs.utils.files import (
     append_lines,
     is_unused,
-    remove_left_over,
     remove_written,
     whole_lines,
     working_alone,
@@ -125,7 +124,6 @@ def _check(settings: TournamentSettings, folder: Path, resume: bool, overwrite: 
 
 def _open(settings: TournamentSettings, folder: Path, resume: bool) -> Journal:
     if resume:
-        remove_left_over(folder, WRITTEN)
         return open_journal(folder)
     remove_written(folder, [name for name in WRITTEN if name != JOURNAL])
     return Journal.create(folder / JOURNAL, settings.to_json())

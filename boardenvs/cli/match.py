@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -146,18 +148,31 @@ class _Keeper:
         self._next = time.monotonic() + _EVERY
 
     def save(self, result: MatchResult) -> list[str]:
-        """Write the finished games; return the fields that the format does not hold."""
+        """Write the finished games; return the fields that the format does not hold.
+
+        OSError if that fails, as on a full disk; it names the temporary folder that has them.
+        """
+        assert self._path is not None, "there is a file to save to"
+        try:
+            return self._write(self._path, result)
+        except OSError as error:
+            aside = Path(tempfile.mkdtemp(prefix="boardenvs_"), self._path.name)
+            self._write(aside, result)
+            why = f"{error.strerror}; the games that are over are in {aside} instead"
+            raise OSError(error.errno, why, str(self._path)) from error
+
+    def _write(self, path: Path, result: MatchResult) -> list[str]:
         from boardenvs import records
 
-        assert self._path is not None, "there is a file to save to"
-        return records.save(self._path, records.record_match(self._game, result, self._names))
+        return records.save(path, records.record_match(self._game, result, self._names))
 
     def keep(self, games: MatchInProgress) -> None:
         """Write the finished games, if the last time was a while ago."""
         self._games = games
         is_due = games.over > self._kept and time.monotonic() >= self._next
         if self._path is not None and is_due:
-            self.save(games.result())
+            with contextlib.suppress(OSError):  # the end says so; a full disk ends no match
+                self._write(self._path, games.result())
             self._kept, self._next = games.over, time.monotonic() + _EVERY
 
     def keep_last(self) -> str:

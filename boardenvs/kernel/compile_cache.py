@@ -29,8 +29,8 @@ from numba.core.caching import CompileResultCacheImpl, _Cache
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.serialize import dumps as _dumps
 
-from boardenvs.utils.cache import VARIABLE, cache_folder, is_trusted
-from boardenvs.utils.files import one_process_at_a_time, write_atomically
+from boardenvs.utils.cache import VARIABLE, cache_folder, keep, read_kept
+from boardenvs.utils.files import one_process_at_a_time
 
 FORMAT = 1
 SUFFIX = ".machine_code"
@@ -142,7 +142,7 @@ class MachineCode(_Cache):
         content = dumps(self._parts.reduce(data))
         path = self.path(sig, data.codegen)
         try:
-            write_atomically(path, hashlib.sha256(content).digest() + content, mode=0o600)
+            keep(path, hashlib.sha256(content).digest() + content)
         except OSError as error:
             _log.info("machine code is not kept: %s", error)
 
@@ -180,14 +180,11 @@ def _described(kind: Any) -> Any:
 def _read(path: Path) -> bytes | None:
     """The content of a file that is complete and that no other user could have written."""
     try:
-        content = path.read_bytes()
+        content = read_kept(path)
     except FileNotFoundError:
         return None
     except OSError as error:
-        _warn_of(path, str(error))
-        return None
-    if not is_trusted(path):
-        _warn_of(path, "another user owns it or may write to it")
+        _warn_of(path, str(error.strerror))
         return None
     if hashlib.sha256(content[_DIGEST:]).digest() != content[:_DIGEST]:
         _warn_of(path, "it is damaged")

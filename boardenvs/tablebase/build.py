@@ -23,13 +23,14 @@ from boardenvs.game.state import BoolArray, Int8Array, IntArray
 from boardenvs.games.tictactoe import TicTacToe
 from boardenvs.games.wolf_and_sheep import WolfAndSheep
 from boardenvs.tablebase import numbering, tictactoe
-from boardenvs.utils.cache import cache_folder
-from boardenvs.utils.files import one_process_at_a_time, write_atomically
+from boardenvs.utils.cache import cache_folder, keep, read_kept
+from boardenvs.utils.files import one_process_at_a_time
 
 # Raise it whenever the same rules would give another table.
 FORMAT = 1
 
 _DTYPE = np.dtype("<i2")
+_MOST_HEAD = 1000  # bytes
 
 # How the positions of each solved game are numbered.
 NUMBERINGS: dict[type[Game], Any] = {WolfAndSheep: numbering, TicTacToe: tictactoe}
@@ -53,11 +54,12 @@ def read_or_solve(game: Game, report: Report | None = None) -> IntArray:
     # A stored table must be for these rules: by name, and by their source.
     source = inspect.getsource(module).encode()
     key = " ".join([*rules, hashlib.sha256(source).hexdigest()])
-    codes = read(path, key)
+    count = NUMBERINGS[type(game)].COUNT
+    codes = read(path, key, count)
     if codes is not None:
         return codes
     with one_process_at_a_time(path.with_suffix(".lock")):
-        codes = read(path, key)  # another process may have kept them meanwhile
+        codes = read(path, key, count)  # another process may have kept them meanwhile
         if codes is None:
             codes = solve_all(game, report)
             try:
@@ -95,23 +97,24 @@ def _joined(parts: list[IntArray]) -> IntArray:
     return whole
 
 
-def read(path: Path, key: str) -> IntArray | None:
-    """The codes that `write` stored with this key, (N,) int16, read-only.
+def read(path: Path, key: str, count: int) -> IntArray | None:
+    """The codes that `write` stored with this key, (count,) int16, read-only.
 
-    None if there is no such file, or it is incomplete, or of another format or game.
+    None if there is no such file, or it is incomplete, or of another format, game or user.
     """
+    size = count * _DTYPE.itemsize
     try:
-        head, _, body = path.read_bytes().partition(b"\n")
+        head, _, body = read_kept(path, size + _MOST_HEAD).partition(b"\n")
     except OSError:
         return None
-    return np.frombuffer(body, _DTYPE) if head == _head(key, body) else None
+    fits = len(body) == size and head == _head(key, body)
+    return np.frombuffer(body, _DTYPE) if fits else None
 
 
 def write(path: Path, key: str, codes: IntArray) -> None:
     """Store the codes; OSError where the folder cannot be written to."""
     body = codes.astype(_DTYPE).tobytes()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, _head(key, body) + b"\n" + body)
+    keep(path, _head(key, body) + b"\n" + body)
 
 
 def _head(key: str, body: bytes) -> bytes:

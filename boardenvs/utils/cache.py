@@ -6,12 +6,15 @@ written it.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import tempfile
 import warnings
 from functools import lru_cache
 from pathlib import Path
+
+from boardenvs.utils.files import remove_left_over, write_atomically
 
 VARIABLE = "BOARDENVS_CACHE"
 
@@ -40,6 +43,27 @@ def is_trusted(path: Path) -> bool:
         return True
     others = stat.S_IWGRP | stat.S_IWOTH
     return status.st_uid in (os.geteuid(), 0) and not status.st_mode & others
+
+
+def read_kept(path: Path, most: int = 1 << 28) -> bytes:
+    """Return the content of a file in the cache folder; OSError says why it is not used."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode) or status.st_size > most:
+        raise OSError(errno.EINVAL, "it is no file of the cache", str(path))
+    if not is_trusted(path):
+        raise PermissionError(errno.EACCES, "another user owns it or may write to it", str(path))
+    return path.read_bytes()
+
+
+def keep(path: Path, content: bytes) -> None:
+    """Write a file in the cache folder, alone; what killed writers of it left over is removed.
+
+    OSError where that cannot be.
+    """
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise OSError(errno.EINVAL, "it is no file of the cache", str(path))
+    remove_left_over(path.parent, [path.name])
+    write_atomically(path, content, mode=0o600)
 
 
 @lru_cache(maxsize=1)

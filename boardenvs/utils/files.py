@@ -134,7 +134,8 @@ def working_alone(
     """Make a folder if it is missing, and hold its lock while files with these names are written.
 
     `check` raises an error if the folder is not one to work in; it is called before anything is
-    made and again with the lock. OSError if another process has the lock, or for links.
+    made and again with the lock. What killed writers left over is removed. OSError if another
+    process has the lock, or for links.
     """
     from filelock import FileLock, Timeout
 
@@ -150,6 +151,7 @@ def working_alone(
         raise BlockingIOError(errno.EAGAIN, why, str(folder)) from None
     with held:
         check()  # another process may have been quicker
+        remove_left_over(folder, names)
         yield
 
 
