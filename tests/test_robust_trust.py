@@ -271,3 +271,28 @@ def test_settings_that_stand_for_endless_values_end(capsys):
     assert ppo.main(["a.yaml"]) == 2
     assert "a.yaml" in (said := capsys.readouterr().err)
     assert "more than 10,000 values" in said
+
+
+def endless(path):
+    path.touch()
+    os.truncate(path, 1 << 40)
+
+
+@pytest.mark.parametrize(
+    ("make", "why"), [(os.mkfifo, "it is no file"), (endless, "it has more than 1,048,576 bytes")]
+)
+def test_what_is_no_file_or_has_no_end_is_named(make, why, capsys):
+    Path("runs/a").mkdir(parents=True)
+    for name in (A, Path("runs/a/settings.json"), Path("runs/a/config.yaml"), Path("a.jsonl")):
+        make(name)
+    assert ppo.main([str(A)]) == 2
+    assert why in (said := capsys.readouterr().err)
+    assert said.startswith("error: a.yaml cannot be read: ")
+    with pytest.raises(OSError, match=rf"{why}.*settings\.json"):
+        begun(OfRllib, {"name": "a", "resume": True, "trust": False}).__enter__()
+    A.unlink()
+    A.write_bytes(settings())
+    assert ppo.main([str(A), "--resume"]) == 2
+    assert why in (said := capsys.readouterr().err)
+    assert "runs/a/config.yaml" in said
+    assert "a.jsonl" in run("records", "a.jsonl", code=2)

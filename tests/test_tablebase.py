@@ -189,7 +189,7 @@ def test_a_table_of_another_size_and_what_is_no_file_are_not_read(solved: list[s
     assert not left_over.exists()
     path.unlink()
     os.mkfifo(path)
-    with pytest.warns(UserWarning, match="it is no file of the cache"):
+    with pytest.warns(UserWarning, match="it is no file"):
         check(CLASSIC)
     assert len(solved) == 4
 

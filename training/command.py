@@ -23,6 +23,7 @@ from boardenvs.utils.checks import cut, printable, quote, unknown
 from boardenvs.utils.console import make_console
 from boardenvs.utils.decoding import decode, parse_yaml
 from boardenvs.utils.ending import interrupting, why_interrupted
+from boardenvs.utils.files import read_text
 from training.folder import RUNS, RunError, run_folder
 from training.run_settings import ConfigError, GameSettings
 
@@ -132,7 +133,7 @@ def read_settings(
 
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
-        values = parse_yaml(path.read_text(encoding="utf-8"))
+        values = parse_yaml(read_text(path))
     except FileNotFoundError:
         raise ConfigError(
             unknown("configuration file", str(path), sorted(map(str, path.parent.glob("*.yaml"))))

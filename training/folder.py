@@ -22,6 +22,7 @@ from boardenvs.utils.decoding import parse_yaml
 from boardenvs.utils.ending import message_of
 from boardenvs.utils.files import (
     is_unused,
+    read_text,
     remove_written,
     working_alone,
     write_atomically,
@@ -128,8 +129,8 @@ def _settings_in(folder: Path) -> dict[str, Any]:
         known = sorted(str(p.parent) for p in RUNS.glob("*/config.yaml"))
         raise RunError(unknown("run to resume", str(folder), known))
     try:
-        return dict(parse_yaml(path.read_text(encoding="utf-8")))
-    except (TypeError, ValueError) as error:
+        return dict(parse_yaml(read_text(path)))
+    except (OSError, TypeError, ValueError) as error:
         raise RunError(f"{path} holds no settings: {cut(str(error), 400)}") from None
 
 

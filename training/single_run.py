@@ -16,7 +16,7 @@ from boardenvs.agents.policy_file import save_policy
 from boardenvs.agents.spec import runs_code
 from boardenvs.utils.checks import cut, unknown
 from boardenvs.utils.decoding import decode, parse_json
-from boardenvs.utils.files import is_unused, working_alone, write_atomically
+from boardenvs.utils.files import is_unused, read_text, working_alone, write_atomically
 
 # All that these runs write into their folders.
 WRITTEN = (
@@ -96,11 +96,11 @@ def _kept(settings: type[Settings], file: Path, trust: bool) -> Settings:
     """The settings of a run in its file; ValueError if there is none, they are wrong or, without
     `trust`, name code.
     """
-    if not file.is_file():
+    if not file.exists():
         known = [str(path.parent) for path in file.parent.parent.glob("*/settings.json")]
         raise ValueError(unknown("run to resume", str(file.parent), known))
     try:
-        made = decode(settings, parse_json(file.read_text(encoding="utf-8")), "the settings")
+        made = decode(settings, parse_json(read_text(file)), "the settings")
     except ValueError as error:
         raise ValueError(f"{file} cannot be used: {error}") from None
     code = [text for text in (getattr(made, "opponent", ""),) if runs_code(text)]

@@ -12,6 +12,7 @@ from boardenvs.records.jsonl import GZIP, MAX_MEMORY, read_jsonl, write_jsonl
 from boardenvs.records.moves import read_moves_file, write_moves_file
 from boardenvs.records.record import Record
 from boardenvs.records.wthor import read_wthor
+from boardenvs.utils.files import refuse_pipe
 
 
 class Format(NamedTuple):
@@ -58,6 +59,7 @@ def load(path: Path | str, *, game: Game | None = None) -> list[Record]:
     `jsonl.read_jsonl` reads files of any length game by game.
     """
     path = Path(path)
+    refuse_pipe(path)
     return list(FORMATS[_recognised(path)].read(path, game))
 
 

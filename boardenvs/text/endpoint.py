@@ -27,6 +27,7 @@ from boardenvs.text.turn import RETRIES, ModelReply
 from boardenvs.utils.checks import check_name, cut, is_whole, printable, quote
 from boardenvs.utils.child import is_secret
 from boardenvs.utils.decoding import decode, parse_json
+from boardenvs.utils.files import read_text
 
 OPENAI = "https://api.openai.com/v1"
 _ADDRESS = re.compile(
@@ -192,7 +193,7 @@ class Endpoint:
         self._limit = "max_tokens"  # or as OpenAI's newer models call it
         self._extra: dict[str, Any] = {}
         if settings.extra:
-            text = Path(settings.extra).read_text("utf-8")
+            text = read_text(Path(settings.extra))
             self._extra = decode(dict[str, Any], parse_json(text), settings.extra)
         self.base_url = settings.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI
         found = _ADDRESS.fullmatch(self.base_url)

@@ -14,7 +14,7 @@ import warnings
 from functools import lru_cache
 from pathlib import Path
 
-from boardenvs.utils.files import remove_left_over, write_atomically
+from boardenvs.utils.files import refuse_pipe, remove_left_over, write_atomically
 
 VARIABLE = "BOARDENVS_CACHE"
 
@@ -47,9 +47,9 @@ def is_trusted(path: Path) -> bool:
 
 def read_kept(path: Path, most: int = 1 << 28) -> bytes:
     """Return the content of a file in the cache folder; OSError says why it is not used."""
-    status = path.stat()
-    if not stat.S_ISREG(status.st_mode) or status.st_size > most:
-        raise OSError(errno.EINVAL, "it is no file of the cache", str(path))
+    refuse_pipe(path)
+    if path.stat().st_size > most:
+        raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", str(path))
     if not is_trusted(path):
         raise PermissionError(errno.EACCES, "another user owns it or may write to it", str(path))
     return path.read_bytes()
@@ -60,8 +60,7 @@ def keep(path: Path, content: bytes) -> None:
 
     OSError where that cannot be.
     """
-    if path.exists() and not path.is_file():  # a pipe would be waited for
-        raise OSError(errno.EINVAL, "it is no file of the cache", str(path))
+    refuse_pipe(path)
     remove_left_over(path.parent, [path.name])
     write_atomically(path, content, mode=0o600)
 

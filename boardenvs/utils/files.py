@@ -124,6 +124,25 @@ def naming(path: Path) -> Iterator[None]:
         raise type(error)(error.errno, error.strerror or str(error), str(path)) from error
 
 
+# ---- reading -------------------------------------------------------------------------------------
+
+
+def refuse_pipe(path: Path) -> None:
+    """Raise OSError for a folder, pipe or device, which could be waited for without end."""
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "it is no file", str(path))
+
+
+def read_text(path: Path, most: int = 1 << 20) -> str:
+    """Return the text of a file; OSError if it is no file, or longer than this many bytes."""
+    refuse_pipe(path)
+    with path.open("rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", str(path))
+    return content.decode()
+
+
 # ---- folders -------------------------------------------------------------------------------------
 
 
@@ -214,10 +233,9 @@ def remove_written(folder: Path, names: Sequence[str]) -> None:
 def whole_lines(path: Path) -> list[bytes]:
     """Return the lines of a file without their ends, except a half line of a killed writer.
 
-    OSError for a pipe or device, too: it could be waited for without end.
+    OSError for a pipe or device, too.
     """
-    if path.exists() and not path.is_file():
-        raise OSError(errno.EINVAL, "it is no file", str(path))
+    refuse_pipe(path)
     return path.read_bytes().split(b"\n")[:-1]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.lib.npyio import NpzFile
 
 from boardenvs.utils.checks import cut, quote
-from boardenvs.utils.files import write_atomically
+from boardenvs.utils.files import refuse_pipe, write_atomically
 
 _MOST_TEXT = 1 << 20  # characters
 _MOST_ITEM = 8  # bytes
@@ -37,8 +37,7 @@ class ArchiveKind:
         """
         file, kind = shown(path), f"{self.name} file"
         try:
-            if path.exists() and not path.is_file():  # a pipe would be waited for
-                raise ValueError("it is no regular file")
+            refuse_pipe(path)
             with np.load(path, allow_pickle=False) as archive:
                 yield archive
         except self.error:
