@@ -91,14 +91,12 @@ def run_folder(
     with ExitStack() as held:
         try:
             held.enter_context(working_alone(folder, WRITTEN, check))
+            if not resume:
+                remove_written(folder, [name for name in WRITTEN if name != "config.yaml"])
+            settings = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
+            write_atomically(folder / "config.yaml", settings.encode())
         except OSError as error:
             raise RunError(message_of(error)) from None
-        if not resume:
-            remove_written(folder, [name for name in WRITTEN if name != "config.yaml"])
-        write_atomically(
-            folder / "config.yaml",
-            yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False).encode(),
-        )
         yield
 
 
