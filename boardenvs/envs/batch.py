@@ -56,6 +56,7 @@ class Stepping(NamedTuple):
     on_illegal: OnIllegal = "raise"
     autoreset: AutoresetMode = AutoresetMode.SAME_STEP
     copy: bool = True
+    totals: bool = True
 
 
 _DEFAULT = Stepping()
@@ -104,7 +105,7 @@ class Batch:
     loses the games. `autoreset` is Gymnasium's: SAME_STEP replaces a game within the step that ends
     it; NEXT_STEP within the next one, which ignores the row's action; DISABLED leaves it to
     `restart`. `waiting` (B,) bool marks games that are over and not yet replaced. Without `copy`,
-    `observe` writes to the same memory again and again.
+    `observe` writes to the same memory again and again; without `totals`, `take_ended` has none.
 
     Raises ValueError or TypeError for values that make no sense.
     """
@@ -221,7 +222,7 @@ class Batch:
         ended = np.flatnonzero(after.terminated | after.truncated)
         final = take(self.state, ended) if ended.size else self._none
         result = StepResult(*after[1:], ended, final)
-        for group in self._groups if ended.size else ():
+        for group in self._groups if ended.size and self.stepping.totals else ():
             part = group.mine(ended)
             self._ended[group.name].add(self.game, result.rewards[ended[part]], take(final, part))
         if self.symmetries:

@@ -87,7 +87,7 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
             game,
             [BoardGroup(num_envs, opponent, seat)],
             opening_plies=opening_plies,
-            stepping=Stepping("forfeit", self.autoreset_mode, copy),
+            stepping=Stepping("forfeit", self.autoreset_mode, copy, totals=False),
         )
         self.num_envs = num_envs = self.batch.size
         self.render_mode = render_mode

@@ -12,6 +12,7 @@ from typing import Any
 from boardenvs.board import bitboard
 from boardenvs.game.rules import BEFORE, Rules, turned
 from boardenvs.kernel import ALL, Bits, Kernel, less, nonzero, popcount, spread, when
+from boardenvs.kernel.flow import matches
 from boardenvs.kernel.wide import WIDTH, pack, split
 from boardenvs.utils.checks import quote, unknown
 from boardenvs.utils.splitmix import GOLDEN, mix
@@ -29,6 +30,7 @@ class Kernels:
         self._known = by_name(rules, rules.known, "to_move")
         self.over = self._with_repeats(rules.over, "moves", "to_move", "ply")
         self._points = self._with_repeats(rules.points, "to_move")
+        self._points_of = self._asking_repeats(rules.points, "to_move")
         self._planes = self._with_repeats(rules.planes, "to_move", "ply")
         self._evaluate = self._with_repeats(rules.evaluate, "to_move", "ply")
         self._kinds = by_name(rules, rules.kinds)
@@ -92,21 +94,24 @@ class Kernels:
 
     def _with_repeats(self, rule: Callable[..., Any], *given: str) -> Callable[..., Any]:
         """`by_name`, with `repeats` where a game has a history and the rule asks for it."""
-        rules = self._rules
+        size = len(self._rules.word_names)
+        on_words, to_move = self._asking_repeats(rule, *given), size + given.index("to_move")
+        return lambda *words: on_words(*words, self._repeats(*words[:size], words[to_move]))
+
+    def _asking_repeats(self, rule: Callable[..., Any], *given: str) -> Callable[..., Any]:
+        """`by_name`, with the number of `repeats` as the last value, which a rule may ignore."""
         asked = inspect.signature(rule).parameters.values()
         named = any(p.name == "repeats" for p in asked)  # 0 without a history
-        if not (named or (rules.history and any(p.kind is p.VAR_POSITIONAL for p in asked))):
-            return by_name(rules, rule, *given)
-        on_words = by_name(rules, rule, *given, "repeats")
-        to_move = len(rules.word_names) + given.index("to_move")
+        every = self._rules.history and any(p.kind is p.VAR_POSITIONAL for p in asked)
+        if named or every:
+            return by_name(self._rules, rule, *given, "repeats")
+        on_words = by_name(self._rules, rule, *given)
+        return lambda *words: on_words(*words[:-1])
 
-        def counted(*words: Any) -> Any:
-            known = self._known_by(*words[: len(rules.word_names)], words[to_move])
-            past = words[rules.known_words : len(rules.word_names)]
-            repeats = [nonzero(word ^ known) ^ 1 for word in past]
-            return on_words(*words, reduce(operator.add, repeats, 0))
-
-        return counted
+    def _repeats(self, *given: Bits) -> Bits:
+        """How many of the remembered positions are this one, given words and to_move."""
+        past = given[self._rules.known_words : -1]
+        return matches(self._known_by(*given), past) if past else 0
 
     def _known_by(self, *given: Bits) -> Bits:
         """A hash of the position, never 0: of its words, each mixed as SplitMix64 does."""
@@ -182,7 +187,7 @@ class Kernels:
 
         Gives the state after it, and then the flags terminated, truncated and illegal and, as a
         signed number, the reward to the mover: 1, 0 or -1. An illegal action loses; it changes
-        nothing, and nor does a row that waits.
+        nothing, and nor does a row that waits, except that its history, too, moves on.
         """
         words, legal, (to_move, ply, terminated, action, waits) = self._parts(given)
         plays = self._is_legal(*legal, action) & (waits ^ 1)
@@ -198,11 +203,13 @@ class Kernels:
             truncated = truncated & (over ^ 1) & plays
         ended = over & plays
         mover = () if self._rules.alternates else (to_move,)
-        sign = when(ended | truncated, self._mover_won, *new, then, *mover)
+        repeats, size = self._repeats(*new, then), self._rules.known_words
+        sign = when(ended | truncated, self._mover_won, *new[:size], then, repeats, *mover)
         moved = to_move ^ plays if self._rules.alternates else _choose(here, then, to_move)
-        before, now = (*words, *legal), (*new, *moves)
         return (
-            *(_choose(here, b, a) for a, b in zip(before, now, strict=True)),
+            *(_choose(here, b, a) for a, b in zip(words[:size], new, strict=False)),
+            *new[size:],
+            *(_choose(here, b, a) for a, b in zip(legal, moves, strict=True)),
             moved,
             ply + plays,
             _choose(here, over, terminated),
@@ -213,13 +220,17 @@ class Kernels:
         )
 
     def _mover_won(self, *given: Bits) -> Bits:
-        """The reward at the end to the side that has moved, which the last word is where it may be
-        the one to move: 1, 0 or, as a signed number, -1.
+        """The reward at the end to the side that has moved: 1, 0 or, as a signed number, -1.
+
+        Takes the words without history, to_move, repeats and, where it may be the one to move, the
+        side that has moved.
         """
-        size = len(self._rules.word_names) + 1
-        theirs, mine = self._points(*given[:size])
-        for mover in given[size:]:
-            same = spread(given[size - 1] ^ mover ^ 1)
+        size = self._rules.known_words
+        then, repeats, *movers = given[size:]
+        past = [0] * self._rules.history
+        theirs, mine = self._points_of(*given[:size], *past, then, repeats)
+        for mover in movers:
+            same = spread(then ^ mover ^ 1)
             mine, theirs = _choose(same, theirs, mine), _choose(same, mine, theirs)
         return (less(theirs, mine) - less(mine, theirs)) & ALL
 

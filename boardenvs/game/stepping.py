@@ -77,6 +77,8 @@ def step_batch_compiled(
     except (TypeError, ValueError):
         game.check_state(state)
         raise
+    if game.history and (idle := illegal | waiting).any():
+        new.words[-1][idle] = state.words[-1][idle]
     return Transition(new, signs.astype(np.float64), terminated, truncated, illegal)
 
 

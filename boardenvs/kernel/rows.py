@@ -14,7 +14,7 @@ from typing import Any
 from numba.extending import intrinsic
 
 from boardenvs.kernel.columns import Column, Group, store_bytes
-from boardenvs.kernel.simd import WORD, Function, call, cgutils, simd_width, types, vector
+from boardenvs.kernel.simd import WORD, Function, call, cgutils, simd_width, types
 
 
 def each_row(function: Function, inputs: Sequence[int], outputs: Sequence[int]) -> Any:
@@ -44,11 +44,9 @@ def each_row(function: Function, inputs: Sequence[int], outputs: Sequence[int]) 
         with cgutils.for_range_slice(builder, WORD(0), some, WORD(lanes)) as (start, _):
             group = Group(builder, lanes, start, rows)
             words = [word for column in sources for word in column.load(group)]
-            results = iter(call(function, builder, words, vector(lanes)))
+            results = iter(function(*words))
             for column in targets:
-                found = list(islice(results, column.words))
-                same = (x for x in sources if x.loaded == found and x.element == WORD)
-                column.store(group, found, next(same, None))
+                column.store(group, list(islice(results, column.words)))
         return fit
 
     @intrinsic
