@@ -6,6 +6,7 @@ of others. `searches.json` has what it found, node by node, in both backends.
 
 from __future__ import annotations
 
+import copy
 import json
 import signal
 import sys
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from traceback import walk_stack
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +24,8 @@ from negamax import WIN, lead_with_best_play, worth, worths
 from placings import CLASSIC, DESCRIBED, game_of, random_placings
 from variants import HERE, SHARED, make, random_line, random_position
 
+from boardenvs import play_match
+from boardenvs.agents.alphabeta import AlphaBetaAgent
 from boardenvs.board.bitboard import from_squares
 from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
@@ -246,6 +250,28 @@ def test_rows_calls_and_earlier_searches_do_not_matter(monkeypatch: pytest.Monke
             assert [column[row] for column in whole] == [column[0] for column in alone]
         monkeypatch.setattr(alphabeta, "_NODES_A_CALL", 200)  # one or two positions a call
         np.testing.assert_array_equal(alphabeta_for(OTHELLO).search(state, seeds, limits), whole)
+
+
+def test_matches_go_on_with_earlier_values_and_repeat() -> None:
+    state, searcher, limits = sample_of("othello", 2), alphabeta_for(OTHELLO), Limits(nodes=400)
+    tables = [searcher.new_table(400) for _ in range(2)]
+    alone, first, second = (
+        searcher.search(state, seeds_of(state), limits, tables=given)
+        for given in (None, tables, tables)
+    )
+    np.testing.assert_array_equal(first, alone)
+    assert second.depth.sum() > first.depth.sum()
+    np.testing.assert_array_equal(searcher.search(state, seeds_of(state), limits), alone)
+
+    def play(agent: object) -> list[int]:
+        actions = play_match(OTHELLO, agent, "greedy", pairs=3, seed=3).actions
+        assert actions is not None
+        return actions.tolist()
+
+    agent = AlphaBetaAgent(nodes=1000)
+    games = play(agent)
+    assert play(agent) == play(copy.deepcopy(agent)) == games
+    assert play(SimpleNamespace(act=agent.act)) != games
 
 
 def test_what_is_over_or_forced_is_not_searched() -> None:

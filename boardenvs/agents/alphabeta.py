@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 
 import numpy as np
 
 from boardenvs import games
 from boardenvs.agents.base import check_heuristic
+from boardenvs.agents.reuse import Reuse
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
 from boardenvs.search.alphabeta import alphabeta_for
 from boardenvs.search.analysis import Analysis
+from boardenvs.search.compiled.transposition import TranspositionTable
 from boardenvs.search.compiler import has_exact_end
 from boardenvs.search.evaluation import Evaluation
 from boardenvs.search.evaluation_file import load_evaluation, trained_evaluation
-from boardenvs.search.limits import MAX_DEPTH, Limits
+from boardenvs.search.limits import MAX_DEPTH, MAX_NODES, Limits
 from boardenvs.search.solver import search_position
 
 _TRAINED = "trained"
@@ -26,6 +28,8 @@ _DEPTH = 4  # without any limit
 # With `nodes` or `time`: empty squares from which Othello is solved to the end, and ProbCut's
 # deviations.
 _ENDGAME, _PROBCUT = 12, 1.2
+_IN_TIME = 1 << 22  # nodes that a table has room for
+_MOST_KEPT = 1 << 26  # nodes of all games at once, whose tables take half a gigabyte
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,9 @@ class AlphaBetaAgent:
     with an evaluation and `nodes` or `time`, except in the Othello family, where ProbCut does it
     better.
 
+    In matches of the Othello family, searches with `nodes` or `time` go on with what the search for
+    the move before found.
+
     Ties are broken at random if the positions after the moves have equal values too.
     """
 
@@ -60,6 +67,9 @@ class AlphaBetaAgent:
     evaluation: str | None = None
     probcut: float | None = None
     reductions: bool | None = None
+    _reuse: Reuse[TranspositionTable] = field(
+        default_factory=Reuse, init=False, compare=False, repr=False
+    )
 
     def __post_init__(self) -> None:
         self._limits()  # raises ValueError for a wrong limit
@@ -116,6 +126,22 @@ class AlphaBetaAgent:
         seeds = rng.bit_generator.random_raw(game.check_state(state))
         evaluation, limits = _plan(self, game)
         return alphabeta_for(game, evaluation).search(state, seeds, limits).action
+
+    def act_after(
+        self, game: Game, state: State, actions: IntArray, rng: np.random.Generator
+    ) -> IntArray:
+        """As `act`, but go on with the values of the move before if `rng` is the same."""
+        evaluation, limits = _plan(self, game)
+        nodes = limits.nodes or (MAX_NODES if limits.time is None else _IN_TIME)
+        search = alphabeta_for(game, evaluation)
+        if nodes * len(actions) > _MOST_KEPT or not has_exact_end(game):
+            return self.act(game, state, rng)
+        tables = [x or search.new_table(nodes) for x in self._reuse.take(game, rng, actions)]
+        seeds = rng.bit_generator.random_raw(game.check_state(state))
+        chosen = search.search(state, seeds, limits, tables=tables).action
+        for row, action, table in zip(actions, chosen.tolist(), tables, strict=True):
+            self._reuse.put(row, action, table)
+        return chosen
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
         """Search the position, and each other move as deep, in half the time each."""

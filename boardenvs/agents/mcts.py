@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ import numpy as np
 
 from boardenvs.agents.base import check_game
 from boardenvs.agents.policy_file import load_policy
+from boardenvs.agents.reuse import Reuse
 from boardenvs.agents.trained import TrainedAgent
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position, stack
@@ -38,57 +38,6 @@ _CHANCE = 1e-6  # decides between equal actions
 _FIRST = 64  # simulations of the first analysis of `analyse_until`
 _MORE = 1.3  # growth of the simulations from one to the next
 _Stop: TypeAlias = Callable[[], bool]
-_Plies: TypeAlias = bytes  # the actions of a game from its start
-
-# Calls: an agent with games in both roles is asked about each of them every other time.
-_OLDEST = 2
-
-
-class TreeReuse:
-    """Subtrees of the games of one match, from one move of an agent to its next.
-
-    They belong to the generator that the agent draws from in that match, and are dropped when
-    another one asks, so that a match does not depend on earlier ones. Each thread has its own.
-    Copies start empty.
-    """
-
-    def __init__(self) -> None:
-        self._of_thread = threading.local()
-
-    def __reduce__(self) -> tuple[Callable[[], TreeReuse], tuple[()]]:
-        return TreeReuse, ()
-
-    def take(self, game: Game, rng: np.random.Generator, actions: IntArray) -> list[Subtree | None]:
-        """The subtree of each game that stands after these actions (B, P), see
-        `HistoryAgent.act_after`, or None; subtrees that were not asked for in a while are dropped.
-        """
-        mine = self._of_thread
-        if getattr(mine, "game", None) is not game or mine.rng is not rng:
-            mine.game, mine.rng, mine.calls, mine.known = game, rng, 0, {}
-        mine.calls += 1
-        found: list[Subtree | None] = []
-        for row in actions:
-            plies = row[row >= 0].tolist()
-            # Equal games have a tree each.
-            before = mine.known.get(_plies(plies[:-1]))
-            found.append(before.pop(0)[1].after(plies[-1]) if before else None)
-        mine.known = {
-            plies: trees
-            for plies, trees in mine.known.items()
-            if trees and mine.calls - trees[0][0] < _OLDEST
-        }
-        return found
-
-    def put(self, actions: IntArray, action: int, known: Subtree | None) -> None:
-        """Store the subtree after one more action in a game that stood after these, (P,)."""
-        mine = self._of_thread
-        if known is not None:
-            plies = _plies([*actions[actions >= 0].tolist(), action])
-            mine.known.setdefault(plies, []).append((mine.calls, known))
-
-
-def _plies(actions: list[int]) -> _Plies:
-    return np.array(actions, np.int64).tobytes()
 
 
 @dataclass(frozen=True)
@@ -116,7 +65,7 @@ class MCTSAgent:
     c: float = 1.0
     evaluator: Evaluator | None = None
     time: float | None = None
-    _reuse: TreeReuse = field(default_factory=TreeReuse, init=False, compare=False, repr=False)
+    _reuse: Reuse[Subtree] = field(default_factory=Reuse, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.simulations is not None and not is_whole(self.simulations, 1, _MOST_SIMULATIONS):
@@ -165,7 +114,7 @@ class MCTSAgent:
         self, game: Game, state: State, rng: np.random.Generator, actions: IntArray | None
     ) -> IntArray:
         """Search the rows that have a choice, with tree reuse if the games' actions are given."""
-        known = None if actions is None else self._reuse.take(game, rng, actions)
+        known = [] if actions is None else self._subtrees(game, rng, actions)
         seeds = rng.integers(1 << 64, size=game.check_state(state), dtype=np.uint64)
         chance = rng.random((len(seeds), game.num_actions))
         legal = game.legal(state)
@@ -176,7 +125,7 @@ class MCTSAgent:
         together = settings.simulations if self.time is None else MAX_SIMULATIONS
         for part in parts(len(choice), together):
             rows = choice[part]
-            before = [] if known is None else [known[row] for row in rows]
+            before = [known[row] for row in rows] if known else []
             trees = Trees(game, take(state, rows), seeds[rows], settings, before)
             trees.search(self._most(), self._stop())
             preference = _preference(trees.read()) + chance[rows] * _CHANCE
@@ -187,6 +136,13 @@ class MCTSAgent:
                     action = int(chosen[row])
                     self._reuse.put(actions[row], action, trees.keep(place, action))
         return chosen
+
+    def _subtrees(
+        self, game: Game, rng: np.random.Generator, actions: IntArray
+    ) -> list[Subtree | None]:
+        """The subtrees of games, after the other side's last action."""
+        known = zip(self._reuse.take(game, rng, actions), actions, strict=True)
+        return [tree and tree.after(int(row[row >= 0][-1])) for tree, row in known]
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
         """By the tree's visits, values, most visited lines and proofs."""

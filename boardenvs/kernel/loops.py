@@ -25,7 +25,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 ZERO: Word = 0
 ONE: Word = 1
-GROUP = 4  # words: what `add_words` and `sum_weights` take at a time
+GROUP = 12  # words: what `add_words` and `sum_weights` take at a time
 
 
 def entry(function: _Function) -> _Function:

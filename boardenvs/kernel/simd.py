@@ -213,6 +213,8 @@ def _constant_array(module: Any, table: Table) -> Any:
 
 # ---- words of four numbers of 16 bits ------------------------------------------------------------
 
+_LANES = 4
+
 # A vector is written down for each group of words, which every processor has in one or two parts:
 # what a compiler makes of such a loop by itself is for arrays that are much longer. `loops` says
 # the same in Python.
@@ -227,11 +229,15 @@ def add_words(
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = _data(context, builder, signature, args, 0)
         to, one, other = (builder.gep(data, [start]) for start in args[1:4])
-        kind = vector(GROUP).as_pointer()
+        kind = vector(_LANES).as_pointer()
         with cgutils.for_range_slice(builder, WORD(0), args[4], WORD(GROUP)) as (k, _):
-            at = [builder.bitcast(builder.gep(start, [k]), kind) for start in (to, one, other)]
-            total = builder.add(builder.load(at[1], align=8), builder.load(at[2], align=8))
-            builder.store(total, at[0], align=8)
+            for lane in range(0, GROUP, _LANES):
+                place = builder.add(k, WORD(lane))
+                at = [
+                    builder.bitcast(builder.gep(start, [place]), kind) for start in (to, one, other)
+                ]
+                total = builder.add(builder.load(at[1], align=8), builder.load(at[2], align=8))
+                builder.store(total, at[0], align=8)
         return context.get_dummy_value()
 
     word = types.uint64

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -28,7 +28,13 @@ from boardenvs.search.compiled.nodes import (
     Roots,
     SearchMemory,
 )
-from boardenvs.search.compiled.transposition import WORDS, TranspositionTable, key_of_board
+from boardenvs.search.compiled.transposition import (
+    FEWEST_BUCKETS,
+    NODES_A_BUCKET,
+    WORDS,
+    TranspositionTable,
+    key_of_board,
+)
 from boardenvs.search.compiler import (
     by_its_rules,
     compile_for,
@@ -82,8 +88,9 @@ class AlphaBeta:
         trained = trained_evaluation(game) if self._has_exact_end else None
         kind, slots = word_type(game), _SLOTS if game.in_words else _SLOTS_IN_PYTHON
         moves, record = _LISTS * game.num_actions, position_size(game) + 1
+        self._table = TranspositionTable(words(slots * (WORDS + game.known_words) + 2, kind))
         self._memory = SearchMemory(
-            TranspositionTable(words(slots * (WORDS + game.known_words) + 2, kind)),
+            self._table,
             MoveStack(
                 words(moves * record, kind),
                 numbers(moves),
@@ -110,6 +117,7 @@ class AlphaBeta:
         *,
         forced: bool = False,
         stop: Callable[[], bool] | None = None,
+        tables: Sequence[TranspositionTable] | None = None,
     ) -> SearchResults:
         """Search each row deeper and deeper until a limit is reached or the value is proven.
 
@@ -119,7 +127,8 @@ class AlphaBeta:
         legal action is not searched unless `forced`: its value and depth are 0.
 
         The same seeds, (B,) uint64, give the same results, independent of other rows and of earlier
-        calls. `stop()` is called every few milliseconds: once it returns True, the search ends.
+        calls, but for the row's table, if `tables` of `new_table` are given: values in it are used
+        again. `stop()` is called every few milliseconds: once it returns True, the search ends.
         """
         self.game.check_state(state)
         if get_backend() != self._backend:
@@ -134,27 +143,41 @@ class AlphaBeta:
             squares[ends] = self.game.empty_squares(state)[ends]
         in_points = self._has_exact_end and self._memory.judged_by_tables
         probcut = round(100 * limits.probcut) if in_points else 0
-        self._memory = self._memory._replace(probcut=probcut, reductions=int(limits.reductions))
+        self._memory = self._memory._replace(
+            table=self._table, probcut=probcut, reductions=int(limits.reductions)
+        )
         found = _no_results(len(seeds))
         call = _Call(
             _roots(state, seeds),
-            Budget(limits.depth, limits.nodes or MAX_NODES, _NODES_A_CALL, fewest),
+            Budget(
+                limits.depth,
+                limits.nodes or MAX_NODES,
+                _NODES_A_CALL,
+                fewest,
+                int(tables is not None),
+            ),
             found if self._backend == "numba" else SearchResults(*map(array_for_loops, found)),
             limits.time,
             stop,
         )
         rows: IntArray = np.arange(len(seeds))
-        if limits.time is not None or stop is not None or ends.any():
-            alone = ends if limits.time is None and stop is None else np.ones_like(ends)
-            for row in rows[alone].tolist():
-                self._search_one(call, row, int(squares[row]))
-            rows = rows[~alone]
+        alone = ends | ((limits.time, stop, tables) != (None, None, None))
+        for row in rows[alone].tolist():
+            if tables:
+                self._memory = self._memory._replace(table=tables[row])
+            self._search_one(call, row, int(squares[row]))
+        rows = rows[~alone]
         # The others together, so that threads which share Python seldom wait for it, but only a
         # limited number at a time, so that Ctrl-C is heard.
         while len(rows):
             self._solved = False
             rows = rows[self._search_rows(call, rows) :]
         return found
+
+    def new_table(self, nodes: int) -> TranspositionTable:
+        """A table for searches of as many nodes of one game, whose values are points."""
+        slots = min(_SLOTS, 2 * max(FEWEST_BUCKETS, 1 << (nodes // NODES_A_BUCKET).bit_length()))
+        return TranspositionTable(words(slots * (WORDS + self.game.known_words) + 2))
 
     @by_its_rules
     def line(self, position: Position, found: SearchResults) -> list[int]:
@@ -173,7 +196,7 @@ class AlphaBeta:
             results = SearchResults(*map(array_for_loops, _no_results(1)))
             results.value[0] = value
             roots = _roots(stack([position]), np.zeros(1, np.uint64), len(actions))
-            call = _Call(roots, Budget(ahead, MAX_NODES, 1, 1), results, math.inf)
+            call = _Call(roots, Budget(ahead, MAX_NODES, 1, 1, 1), results, math.inf)
             if self._solved:
                 self._solve(call, 0)
             else:

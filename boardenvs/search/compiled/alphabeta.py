@@ -112,7 +112,7 @@ def search_positions(
             search(root, budget.depth, value - 1, value + 1, roots.distance, memory)
             results.action[row] = memory.moves.latest[roots.distance]
         else:
-            new_search(budget.nodes, memory.table)
+            new_search(budget.nodes, budget.kept, memory.table)
             iterative_deepening(root, row, roots.seeds[row], budget.depth, memory, results)
         results.nodes[row] = counters[NODES]
         spent += counters[NODES]
@@ -212,7 +212,7 @@ def search(
     if counters[NODES] >= counters[LIMIT]:
         counters[ABORTED] = 1
         return 0
-    key = key_of(position, distance, table)
+    key = key_of(position, number(position.ply & word(127)), table)  # less than TO_THE_END
     data = probe(position, key, table)
     best_move = move_of(data) if data != ZERO else NO_MOVE
     if data != ZERO and depth_of(data) >= depth and cuts_off(data, alpha, beta):

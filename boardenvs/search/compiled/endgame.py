@@ -113,7 +113,7 @@ def solve_position(
     known = margin_of(results.value[row])
     low, high = known - 1, known
     if distance == 0:
-        new_search(budget.nodes, memory.table)
+        new_search(budget.nodes, budget.kept, memory.table)
         low, high = number(-INFINITE), number(INFINITE)
     margin = search_end_exactly(root, squares, low, high, distance, memory)
     if distance == 0:

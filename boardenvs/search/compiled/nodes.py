@@ -59,6 +59,7 @@ class Budget(NamedTuple):
     nodes: int  # for each position, approximately
     nodes_a_call: int  # after this number no other position is begun
     fewest: int  # legal actions: positions with fewer of them are not searched
+    kept: int  # 1: go on with the values in the table
 
 
 class MoveStack(NamedTuple):

@@ -1,7 +1,7 @@
 """The transposition table (Zobrist 1970): values of positions that the search has met before.
 
-A win is worth less the later it comes, so values depend on the distance from the root, and so does
-the key. The exact end of a game has a mark in place of the distance.
+A win is worth less the later it comes, so values depend on the ply, and so does the key. The exact
+end of a game has a mark in place of the ply.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from boardenvs.kernel.loops import (
-    ONE,
     ZERO,
     Array,
     Word,
@@ -25,12 +24,12 @@ from boardenvs.utils.splitmix import GOLDEN
 
 EXACT, LOWER, UPPER = 0, 1, 2  # a value is exact, or a bound
 NO_HORIZON = 255  # depth of a value that depends on no heuristic
-TO_THE_END = 255  # in place of a distance, which is less: values of the exact end
+TO_THE_END = 255  # in place of a ply: values of the exact end
 NO_MOVE = 1023
 BIAS = 1 << 23  # makes a value positive
 
-# A slot: tag, data, the position's words. The tag is the generation and the distance (8 bits). The
-# data are, from the lowest bit: biased value (24), depth (8), bound (2), move. They are never 0.
+# A slot: tag, data, the position's words. The tag is the generation and the ply (8 bits). The data
+# are, from the lowest bit: biased value (24), depth (8), bound (2), move. They are never 0.
 TAG, DATA, WORDS = 0, 1, 2
 
 # Only nodes whose moves are searched two plies deep or more are stored.
@@ -52,16 +51,16 @@ class Key(NamedTuple):
     bucket: int  # where its two slots begin
 
 
-def new_search(nodes: int, table: TranspositionTable) -> None:
-    """Forget all values, and use only what a search of this many nodes fills: a small table stays
-    in the processor's cache.
+def new_search(nodes: int, kept: int, table: TranspositionTable) -> None:
+    """Forget all values unless they are `kept`, and use only what a search of this many nodes
+    fills: a small table stays in the processor's cache.
     """
     slots = table.slots
     buckets = number(len(slots) // (2 * slot_size()))
     while buckets > FEWEST_BUCKETS and buckets // 2 * NODES_A_BUCKET >= nodes:
         buckets //= 2
     slots[len(slots) - 2] = word(buckets - 1)
-    slots[len(slots) - 1] += ONE
+    slots[len(slots) - 1] += word(1 - kept)
 
 
 @inline
@@ -70,26 +69,26 @@ def slot_size() -> int:
     return WORDS + known_words()
 
 
-def key_of_board(position: PackedPosition, distance: int, table: TranspositionTable) -> Key:
+def key_of_board(position: PackedPosition, mark: int, table: TranspositionTable) -> Key:
     """`key_of` for games in plain Python, where a position's one word is an object."""
     slots = table.slots
-    tag = (slots[len(slots) - 1] << word(8)) | word(distance) | (position.to_move << word(63))
-    key = wrap(hash(position.words[0]) * word(GOLDEN)) ^ word(distance)
+    tag = (slots[len(slots) - 1] << word(8)) | word(mark) | (position.to_move << word(63))
+    key = wrap(hash(position.words[0]) * word(GOLDEN)) ^ word(mark)
     highest: Word = slots[len(slots) - 2]
     return Key(tag, number((key ^ (key >> word(32))) & highest) * 2 * slot_size())
 
 
-def key_of(position: PackedPosition, distance: int, table: TranspositionTable) -> Key:
-    """The key of a position at this distance from the root."""
+def key_of(position: PackedPosition, mark: int, table: TranspositionTable) -> Key:
+    """The key of a position; the mark is its ply, as far as searches need it, or TO_THE_END."""
     slots = table.slots
-    tag = (slots[len(slots) - 1] << word(8)) | word(distance)
+    tag = (slots[len(slots) - 1] << word(8)) | word(mark)
     if not alternates():
         tag = tag | (position.to_move << word(63))
     key = wrap(position.words[0] * word(0x9E3779B97F4A7C15))
     key = key ^ wrap(position.words[1] * word(0xC2B2AE3D27D4EB4F))
     for k in range(2, known_words()):
         key = wrap((key ^ position.words[k]) * word(GOLDEN))
-    key = wrap((key ^ (key >> word(29))) * word(0xBF58476D1CE4E5B9)) ^ word(distance)
+    key = wrap((key ^ (key >> word(29))) * word(0xBF58476D1CE4E5B9)) ^ word(mark)
     highest: Word = slots[len(slots) - 2]
     return Key(tag, number((key ^ (key >> word(32))) & highest) * 2 * slot_size())
 
