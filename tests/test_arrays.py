@@ -20,6 +20,10 @@ from boardenvs.game.contract import Game
 from boardenvs.game.openings import Starts
 from boardenvs.game.state import State
 from boardenvs.kernel import set_backend
+from boardenvs.search.alphabeta import alphabeta_for
+from boardenvs.search.gumbel import GumbelSettings, gumbel_search
+from boardenvs.search.limits import Limits
+from boardenvs.search.trees import search_trees
 
 ROWS = 37
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -70,9 +74,23 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
         other, nobody = games.make("connect_four").init(ROWS), state.to_move - np.int8(3)
         for value in (None, other, state._replace(ply=actions), state._replace(to_move=nobody)):
             yield partial(agent.act, game, value)
+        every = np.full_like(state.legal_bits, 2**64 - 1)
+        yield partial(agent.act, game, state._replace(legal_bits=every))
+    zeros = np.zeros(ROWS, np.uint64)
+    seeds: Any
+    for seeds in (*wrong_versions(zeros), zeros[:5], [0] * ROWS, 7):
+        yield partial(search_trees, game, state, seeds, simulations=2, c=1.0)
+        yield partial(alphabeta_for(game).search, state, seeds, Limits(1))
+    count: Any
+    for count, c in ((-1, 1.0), (0, 1.0), (2.5, 1.0), (2, -1.0), (2, np.nan), ("x", 1.0)):
+        yield partial(search_trees, game, state, zeros, simulations=count, c=c)
+    noise: Any
+    no_words: Any = None
+    for noise in (np.zeros((5, 65)), np.full((ROWS, 65), np.nan), None):
+        yield partial(gumbel_search, game, state, noise, GumbelSettings(4), no_words)
+    yield partial(game.step, state._replace(ply=-state.ply), actions)
     for method in (game.positions, game.is_over, game.legal, game.wiped_out):
         yield partial(method, games.make("connect_four").init(ROWS))
-    no_words: Any = None
     for method, _ in methods:  # not a state of arrays
         for value in (None, game.start(), state._replace(words=no_words)):
             yield partial(method, value)

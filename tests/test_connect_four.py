@@ -13,6 +13,8 @@ from negamax import WIN
 
 from boardenvs import analyse, games, play_match
 from boardenvs.agents.perfect import PerfectAgent
+from boardenvs.game.errors import PositionError
+from boardenvs.game.fen import parse_position
 from boardenvs.game.position import Position, stack
 from boardenvs.kernel import get_backend
 from boardenvs.tablebase import connect_four
@@ -50,6 +52,15 @@ def worth(position: Position) -> int:
 
 def as_worth(found: Solution) -> int:
     return 0 if found.value == 0 else found.value * (WIN - (found.plies or 0))
+
+
+def test_positions_are_searched_as_their_discs_say() -> None:
+    """Whatever the text says of the plies; where none can be, search would leave its lists."""
+    text = played(31, 0).fen().rsplit(maxsplit=1)[0]
+    found = [solution(parse_position(GAME, f"{text} {plies}")) for plies in (0, 7, 31, 900)]
+    assert found == [found[2]] * 4
+    with pytest.raises(PositionError, match="empty square below"):
+        solution(parse_position(GAME, "r1y1r1y/7/r1y1r1y/7/r1y1r1y/7 red"))
 
 
 @pytest.mark.parametrize("plies", [28, 29, 31, 34, 37, 40, 41])

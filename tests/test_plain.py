@@ -234,6 +234,12 @@ WRONG: list[tuple[str, object, str]] = [
 ]
 
 
+def test_no_two_actions_are_called_pass() -> None:
+    members = {"actions": [*map(str, range(20)), "pass"], "legal_actions": lambda _: []}
+    with pytest.raises(ValueError, match="must be the number of its 'pass'"):
+        PlainGame(type("Stuck", (PlainHeaps,), members)).start()
+
+
 @pytest.mark.parametrize(("name", "value", "message"), WRONG)
 def test_a_value_that_no_game_can_have_is_named(name: str, value: Any, message: str) -> None:
     kind: Any = type("Wrong", (PlainHeaps,), {"__init__": lambda *_: None, "heaps": (1, 2, 3)})

@@ -257,7 +257,7 @@ def check_gumbel(name: str) -> None:
     positions = [random_position(game, seed, 6 * seed) for seed in range(10)]
     positions = [position for position in positions if not position.is_over()]
     noise = rng.gumbel(size=(len(positions), game.num_actions))
-    for settings in (GumbelSettings(24, 5, 50, 0.1), GumbelSettings(7, 16, 2, 1)):
+    for settings in (GumbelSettings(24, 5, 50, 0.1), GumbelSettings(7, 10**6, 2, 1)):
         found = gumbel_search(game, stack(positions), noise, settings, Toy())
         for row, position in enumerate(positions):
             action, policy, value = plain_gumbel(position, noise[row], settings, Toy())

@@ -13,7 +13,7 @@ from boardenvs.game.state import IntArray, State, take
 from boardenvs.kernel import get_backend
 from boardenvs.search.analysis import OUTCOMES, Analysis, MoveAnalysis, lines_after
 from boardenvs.tablebase import Tablebase
-from boardenvs.tablebase.connect_four import covers, exact_search
+from boardenvs.tablebase.connect_four import covers, discs_of, exact_search
 
 _ALL_MOVES = 12  # plies of Connect Four from which on an analysis values all moves
 
@@ -96,7 +96,7 @@ _Solved = tuple[int, float, int | None, float | None]
 
 def _by_search(position: Position, chosen: int) -> list[_Solved]:
     """All moves of Connect Four; before `_ALL_MOVES` plies, when it takes seconds, the chosen."""
-    actions = position.legal_actions() if position.ply >= _ALL_MOVES else [chosen]
+    actions = position.legal_actions() if discs_of(position) >= _ALL_MOVES else [chosen]
     search, solved = exact_search(get_backend()), list[_Solved]()
     for action in actions:
         value, plies = search.solution(position.step(action))

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache, reduce
 from inspect import cleandoc
 from itertools import chain, repeat
 from math import prod
-from operator import or_
+from operator import index, or_
 from string import ascii_lowercase
 from typing import Any, ClassVar
 
@@ -287,8 +287,14 @@ class Game(Rules):
         ):
             if found != own:
                 raise ValueError(f"the state has {found} {name}: {self.id} has {own}")
-        if (state.to_move >> 1).any():  # search would read beyond its tables
+        # Search would read beyond its tables.
+        if (state.to_move >> 1).any():
             raise ValueError("to_move of the state has other numbers than 0 and 1")
+        if state.ply.min(initial=0) < 0:
+            raise ValueError("ply of the state has negative numbers")
+        last = self.num_actions % 64  # bits of the last word, or all
+        if last and int(state.legal_bits[:, -1].max(initial=0)) >> last:
+            raise ValueError(f"legal_bits of the state has actions that {self.id} has not")
         return rows
 
     def positions(self, state: State) -> list[Position]:
@@ -485,7 +491,7 @@ class Game(Rules):
         in its place: "b1-n".
         """
         write = self.notation.write
-        return PASS if self._is_noop(action) else write(self, action, position)
+        return PASS if self._is_noop(action) else write(self, index(action), position)
 
     def other_name(self, action: int, position: Position) -> str:
         """Another usual name of a legal action, such as "Nf3" in chess; "" if there is none."""
@@ -515,7 +521,7 @@ class Game(Rules):
         As in `action_name`, without a position, a target that depends on it is left out.
         """
         squares = self.notation.squares
-        return () if self._is_noop(action) else squares(self, action, position)
+        return () if self._is_noop(action) else squares(self, index(action), position)
 
     def action_images(self, symmetry: Symmetry) -> IntArray:
         """The image of each action under a symmetry of the board, noop included, (A,) intp."""

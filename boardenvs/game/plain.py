@@ -21,7 +21,7 @@ import numpy as np
 from boardenvs.board.symmetry import Symmetry
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
-from boardenvs.game.notation import Named
+from boardenvs.game.notation import PASS, Named
 from boardenvs.game.openings import check_plies
 from boardenvs.game.plain_kernels import PlainKernels, PlayedBoard, has_own
 from boardenvs.game.position import Position
@@ -129,6 +129,7 @@ class PlainGame(Game):
             kind=kind,
             options=tuple(options.items()),
             notation=Named(tuple(map(str, names))),
+            names_pass=PASS in map(str, names),
             first_board=start,
             _parameters={p.name: p.default for p in parameters} | options,
         )

@@ -169,6 +169,8 @@ class PlainKernels(Kernels):
         if legal < 0:
             right = f"numbers of actions, 0 to {noop - 1}"
             raise self._wrong("legal_actions()", actions, right)
+        if not legal and self._game.names_pass:
+            raise self._wrong("legal_actions()", actions, "the number of its 'pass', or more")
         return legal or 1 << noop, 0
 
     def ended(self, board: Any) -> int:

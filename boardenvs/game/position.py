@@ -51,6 +51,7 @@ class Position(NamedTuple):
 
     def is_legal(self, action: int) -> bool:
         """Whether the action is legal here; numbers that are no action are not."""
+        action = operator.index(action)  # of NumPy's types too, which do not fit these words
         word = action >> 6
         return 0 <= word < len(self.legal_bits) and bool(self.legal_bits[word] >> (action & 63) & 1)
 

@@ -20,6 +20,7 @@ from boardenvs.kernel.backend import Backend, python_only
 from boardenvs.kernel.link import array_for_loops, link
 from boardenvs.search.compiled.position import LEGAL, PLY, TERMINATED, TO_MOVE
 from boardenvs.search.compiled.tree import NONE, Tree, edges_of
+from boardenvs.utils.checks import quote
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Parts: TypeAlias = frozenset[tuple[str, Callable[..., Any]]]
@@ -112,6 +113,17 @@ def _link_module(
         "board": game.board.all & ~game.holes & ALL,  # of games that fill it up
     }
     return link(module, rules, constants, dict(parts))
+
+
+def check_seeds(game: Game, state: State, seeds: WordArray) -> int:
+    """The number of rows; TypeError or ValueError unless it is a state of the game with a seed,
+    uint64, for each row.
+    """
+    rows = game.check_state(state)
+    given = np.asarray(seeds)
+    if given.dtype != np.uint64 or given.shape != (rows,):
+        raise ValueError(f"seeds are {quote(seeds)}: they must be ({rows},) uint64")
+    return rows
 
 
 def position_size(game: Game) -> int:

@@ -26,6 +26,7 @@ from boardenvs.search.compiled.policies import (
 from boardenvs.search.compiled.tree import NONE
 from boardenvs.search.compiler import by_its_rules, flat, room
 from boardenvs.search.trees import EdgeSelection, Evaluator, Trees, TreeSettings
+from boardenvs.utils.checks import is_whole
 
 # One leaf of a tree at a time: code for guesses would take long to compile.
 _PARTS: dict[str, Callable[..., Any]] = {
@@ -59,21 +60,23 @@ def gumbel_search(
     """Search each row of a state by itself; no game may be over.
 
     `noise` (B, A) is Gumbel noise, which makes the action a draw from the improved policy, or 0,
-    which gives the best action. ValueError if a game is over, or for fewer than one simulation or
-    considered action.
+    which gives the best action. ValueError if a game is over, or for numbers that make no sense.
     """
-    if min(settings.simulations, settings.considered) < 1:
-        raise ValueError(f"{settings}: simulations and considered must be 1 or more")
+    if not (is_whole(settings.simulations, 1) and is_whole(settings.considered, 1)):
+        raise ValueError(f"{settings}: simulations and considered must be whole, and 1 or more")
     if game.is_over(state).any():
         raise ValueError("a game is over: there is nothing to search")
-    rows, shape = len(state.ply), noise.shape
+    shape = rows, _ = len(state.ply), game.num_actions
+    if np.shape(noise) != shape or not np.isfinite(noise).all():
+        raise ValueError(f"noise {np.shape(noise)} must be {shape}, and finite")
+    considered = min(settings.considered, game.num_actions)
     scores: FloatArray = np.zeros(shape)
     policy = Gumbel(
         c_visit=float(settings.c_visit),  # of one type, or machine code is made for each
         c_scale=float(settings.c_scale),
         scores=flat(scores),
-        schedule=flat(schedules(settings.considered, settings.simulations)),
-        considered=settings.considered,
+        schedule=flat(schedules(considered, settings.simulations)),
+        considered=considered,
         winning=array_for_loops(np.full(rows, NONE)),
         simulations=settings.simulations,
         num_actions=game.num_actions,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from sys import float_info
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -22,6 +23,7 @@ from boardenvs.search.compiled.tree import NONE, add_roots, copy_subtree, edges_
 from boardenvs.search.compiler import (
     Subtree,
     by_its_rules,
+    check_seeds,
     child_of,
     compile_for,
     empty_tree,
@@ -34,6 +36,7 @@ from boardenvs.search.compiler import (
     state_of_words,
     word_type,
 )
+from boardenvs.utils.checks import is_number, is_whole, quote
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -88,6 +91,15 @@ class TreeSettings(NamedTuple):
     evaluator: Evaluator | None = None
     leaves: int = _LEAVES  # most positions of a tree that the evaluator gets at a time
 
+    def check(self) -> None:
+        """ValueError for numbers that make no sense."""
+        whole = is_whole(self.simulations, 1) and is_whole(self.leaves, 1)
+        if not (whole and is_number(self.c, 0, float_info.max)):
+            raise ValueError(
+                f"{quote(self)}: simulations and leaves must be whole numbers, 1 or more, and c 0 "
+                "or more, and finite"
+            )
+
     def policy(self) -> EdgeSelection:
         """UCT, or with an evaluator PUCT."""
         settings = Exploration(float(self.c), int(self.evaluator is not None))
@@ -119,11 +131,12 @@ def search_trees(
     fewer if the result is proven earlier, and none if the game is over. `c` weighs exploration. An
     evaluator gets several positions of a tree at a time: the next one, and probable later ones,
     which changes at most the last digits of a network's values. The same seeds, (B,) uint64, give
-    the same results, independent of other rows.
+    the same results, independent of other rows. ValueError for numbers that make no sense.
     """
     settings = TreeSettings(simulations, c, evaluator)
+    settings.check()
     found = []
-    for part in parts(len(seeds), simulations):
+    for part in parts(check_seeds(game, state, seeds), simulations):
         trees = Trees(game, take(state, part), seeds[part], settings)
         trees.search(simulations)
         found.append(trees.read())
@@ -155,10 +168,11 @@ class Trees:
         kept: Sequence[Subtree | None] = (),
         policy: EdgeSelection | None = None,
     ) -> None:
+        settings.check()
         # A subtree may be larger than the room in the settings.
         most = max((int(known.tree.nodes_used[0]) for known in kept if known), default=0)
         settings = settings._replace(simulations=max(settings.simulations, most - 1))
-        self.game, self._settings, self._size = game, settings, len(seeds)
+        self.game, self._settings, self._size = game, settings, check_seeds(game, state, seeds)
         self._policy = settings.policy() if policy is None else policy
         edges_below = EDGES_PER_NODE * (settings.most_nodes() - 1)
         widest = np.bitwise_count(state.legal_bits).sum(axis=1, dtype=np.int64).max(initial=0)

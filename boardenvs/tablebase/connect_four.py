@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from boardenvs.game.contract import Game
+from boardenvs.game.errors import PositionError
 from boardenvs.game.position import Position
 from boardenvs.games.connect_four import ConnectFour
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops, link
 from boardenvs.tablebase import dropping
-from boardenvs.tablebase.dropping import DISCS, FILES, KEPT, Solver, key_of, slot_of
+from boardenvs.tablebase.dropping import DISCS, FILES, KEPT, LOWEST, Solver, key_of, slot_of
 
 BOOK = Path(__file__).parent / "book.npy"
 EXACT = 8  # plies from which on the length of the game counts too: before, that takes minutes
@@ -58,7 +59,7 @@ class ExactSearch:
         """An action that keeps the result; after `EXACT` plies also one that wins soonest or loses
         latest. The game must not be over.
         """
-        most = _MOST if position.ply >= EXACT else 1
+        most = _MOST if discs_of(position) >= EXACT else 1
         best = self._score(position, -most, most)
         after = {action: position.step(action) for action in position.legal_actions()}
         for action in sorted(
@@ -66,11 +67,12 @@ class ExactSearch:
         ):
             if best == -most or self._score(after[action], -best, 1 - best) == -best:
                 return action
-        raise AssertionError("a move keeps the score")
+        raise PositionError(f"{position.fen()!r} has other legal actions than its discs allow")
 
     def solution(self, position: Position) -> Solution:
         """The result, and from `EXACT` plies on when it comes."""
-        plies, exact = position.ply, position.ply >= EXACT
+        plies = discs_of(position)
+        exact = plies >= EXACT
         score = self._score(position, *((-_MOST, _MOST) if exact else (-1, 1)))
         value = int(np.sign(score))
         if not exact or value == 0:
@@ -85,12 +87,13 @@ class ExactSearch:
 
     def _score(self, position: Position, low: int, high: int) -> int:
         """As `dropping.solve`, over or not."""
+        plies = discs_of(position)
         if position.is_over():
-            score = 0 if position.result()[0] == 50 else -((DISCS + 2 - position.ply) // 2)
+            score = 0 if position.result()[0] == 50 else -((DISCS + 2 - plies) // 2)
             return min(high, max(low, score))
         kind = np.uint64 if get_backend() == "numba" else int
-        words = map(kind, _words(position))
-        return int(self._function(*words, position.ply, low, high, self._memory))
+        own, taken = map(kind, _words(position))
+        return int(self._function(own, taken, plies, low, high, self._memory))
 
 
 @lru_cache(maxsize=2)
@@ -99,13 +102,21 @@ def exact_search(backend: Backend) -> ExactSearch:
     return ExactSearch()
 
 
+def discs_of(position: Position) -> int:
+    """The plies that have been played: what the position itself says of them may be wrong."""
+    return (position.own | position.opp).bit_count()
+
+
 def _words(position: Position) -> list[Any]:
-    """The own and all discs, with seven bits a file."""
+    """The own and all discs, with seven bits a file; PositionError if one has nothing below it."""
     sets = position.own, position.own | position.opp
-    return [sum(1 << s % 7 * 7 + s // 7 for s in range(DISCS) if bits >> s & 1) for bits in sets]
+    own, taken = (sum(1 << s % 7 * 7 + s // 7 for s in range(DISCS) if b >> s & 1) for b in sets)
+    if taken + LOWEST & taken:  # search would read beyond its lists
+        raise PositionError(f"{position.fen()!r} has a disc with an empty square below it")
+    return [own, taken]
 
 
 def key_of_position(position: Position) -> int:
     """The position's number in the table and in the book."""
     own, taken = _words(position)
-    return key_of(own, taken, position.ply)
+    return key_of(own, taken, discs_of(position))
