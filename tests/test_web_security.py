@@ -78,6 +78,11 @@ def test_other_names_of_this_machine_are_refused(server, host):
 
 def test_a_shared_page_is_for_other_machines_too(capfd):
     with served("--share") as server, server.page():
+        chunked = f"POST / HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nTransfer-Encoding: chunked"
+        for wrong in (b"\x1b[2J\r\n\r\n", f"{chunked}\r\n\r\nzz\r\n".encode()):
+            with socket.create_connection(("127.0.0.1", server.port)) as other:
+                other.sendall(wrong)
+                assert b" 400 " in other.recv(100)
         with pytest.raises(InvalidStatus, match="403"), server.page(origin="http://evil.example"):
             pass
         assert capfd.readouterr().err == ""  # the user's terminal

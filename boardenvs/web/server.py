@@ -150,10 +150,15 @@ def serve(
             super().connection_made(transport)
             door.watch(transport)
 
+        def send_400_response(self, msg: str) -> None:
+            if self.cycle:  # the application may be about to answer too
+                self.cycle.disconnected = True
+            super().send_400_response(msg)
+
     config = uvicorn.Config(
         Guard(App(options, door).app, shared),
         http=Watched,
-        log_level="warning",
+        log_level="error",  # not what any client can make it warn of
         ws="websockets-sansio",
         ws_max_size=MAX_MESSAGE,
         ws_ping_interval=20,
