@@ -128,7 +128,9 @@ def test_errors_name_the_path_that_was_asked_for(tmp_path):
 def test_lines_are_appended_whole(tmp_path):
     path = tmp_path / "lines"
     path.write_bytes(b"one\ntwo\nhal")  # of a killed writer
-    assert whole_lines(path) == [b"one", b"two"]
+    assert list(whole_lines(path)) == [b"one", b"two"]
+    with pytest.raises(OSError, match=f"a line has 3 bytes or more: '{path}'"):
+        list(whole_lines(path, most=3))
     append_lines(path, [b"three"])
     assert path.read_bytes() == b"one\ntwo\nthree\n"
 

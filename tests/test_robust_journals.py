@@ -66,6 +66,13 @@ def test_a_pipe_is_not_waited_for(path):
         open_journal(path.parent)
 
 
+def test_a_huge_journal_is_named_and_not_read(path):
+    path.touch()
+    os.truncate(path, 1 << 40)
+    with pytest.raises(JournalError, match=r"journal\.jsonl has more than 268,435,456 bytes"):
+        open_journal(path.parent)
+
+
 @pytest.mark.parametrize("content", [b"[" * 100_000, b'{"format": NaN}', b"\xff\xfe", b"1"])
 def test_files_that_are_no_journals_are_named(path, content):
     path.write_bytes(content + b"\n")

@@ -196,7 +196,11 @@ def test_a_run_is_neither_overwritten_nor_resumed_by_mistake(
     assert "ppo.gae_lambda was 0.95 and is 0.3" in message
     assert "report" not in message
     assert "threads" not in message
-    Path("runs/tiny/config.yaml").unlink()
+    settings = Path("runs/tiny/config.yaml")
+    settings.write_text("".join(f"{i:0500}: {i:0500}\n" for i in range(100)))
+    assert ppo.main([tiny, "--resume"]) == 2
+    assert len(capsys.readouterr().err) < 10_000
+    settings.unlink()
     assert ppo.main([tiny, "--overwrite"]) == 2
     assert "is not replaced" in capsys.readouterr().err
 

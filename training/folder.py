@@ -58,6 +58,8 @@ _FREE_TO_CHANGE = (
     "workers",
 )
 
+_MOST_NAMED = 20  # settings that differ
+
 KEEP = 2  # checkpoints: the latest, and one to fall back on
 _MAGIC = b"boardenvs checkpoint 2\n"
 _START = len(_MAGIC) + hashlib.sha256().digest_size
@@ -114,10 +116,11 @@ def _check_replaceable(folder: Path, overwrite: bool) -> None:
 def _check_same(folder: Path, config: GameSettings) -> None:
     """RunError if there is no run with these settings."""
     before = _settings_in(folder)
-    if changed := "\n".join(_differences(before, config.model_dump(mode="json"))):
+    if changed := list(_differences(before, config.model_dump(mode="json"))):
+        more = ["  ..."] * (len(changed) > _MOST_NAMED)
         raise RunError(
             f"{folder} was made with other settings; resume with those, or give another name:\n"
-            + changed
+            + "\n".join(changed[:_MOST_NAMED] + more)
         )
 
 
@@ -134,14 +137,14 @@ def _settings_in(folder: Path) -> dict[str, Any]:
 
 def _differences(before: dict[str, Any], now: dict[str, Any], within: str = "") -> Iterator[str]:
     """Yield a line for each setting that differs and is not free to change."""
-    for key in sorted(before.keys() | now.keys()):
+    for key in sorted(before.keys() | now.keys(), key=str):  # others may have numbers there
         name, old, new = f"{within}{key}", before.get(key), now.get(key)
         if name in _FREE_TO_CHANGE or old == new:
             continue
         if isinstance(old, dict) and isinstance(new, dict):
             yield from _differences(old, new, f"{name}.")
         else:
-            yield f"  {name} was {old!r} and is {new!r}"
+            yield f"  {cut(name)} was {cut(repr(old), 200)} and is {cut(repr(new), 200)}"
 
 
 # ---- checkpoints ---------------------------------------------------------------------------------

@@ -143,7 +143,7 @@ def _check_same(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None
         )
 
 
-_MAX_SETTINGS = 1 << 20  # bytes
+_MAX_SETTINGS, _MAX_JOURNAL = 1 << 20, 1 << 28  # bytes
 
 
 class JournalError(ValueError):
@@ -168,7 +168,9 @@ class Journal:
     def open(cls, path: Path) -> Journal:
         """Read a journal; JournalError if it is not one of this version."""
         try:
-            lines = whole_lines(path)
+            if path.stat().st_size > _MAX_JOURNAL:
+                raise JournalError(f"{path} has more than {_MAX_JOURNAL:,} bytes")
+            lines = list(whole_lines(path))
         except FileNotFoundError:
             raise JournalError(f"there is no {path}: no tournament was begun there") from None
         if not lines:

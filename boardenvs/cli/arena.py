@@ -193,22 +193,21 @@ def _drop_unfinished_games(folder: Path) -> None:
     """Remove the games of pairings that are not in the journal: they are played again."""
     from boardenvs.arena.tournament import open_journal
     from boardenvs.utils.decoding import parse_json
-    from boardenvs.utils.files import whole_lines, write_atomically
+    from boardenvs.utils.files import replacing, whole_lines
 
     journal = open_journal(folder)
     known = {(played.game, *sorted(played.key[1:])) for played in journal.played}
     for game in journal.settings["opening_plies"]:
         path = _games_file(folder, game)
         if path.exists():
-            lines = whole_lines(path)
             try:
-                of = [sorted(parse_json(x.decode())["players"].values()) for x in lines]
-                kept = [
-                    x for x, players in zip(lines, of, strict=True) if (game, *players) in known
-                ]
+                with replacing(path) as file:
+                    for line in whole_lines(path):
+                        players = parse_json(line.decode())["players"].values()
+                        if (game, *sorted(players)) in known:
+                            file.write(line + b"\n")
             except (AttributeError, KeyError, TypeError, ValueError):
                 raise ValueError(f"{path} has lines that are no games of a tournament") from None
-            write_atomically(path, b"".join(line + b"\n" for line in kept))
 
 
 def _ratings(results: Results) -> ReportTable:

@@ -19,7 +19,7 @@ from boardenvs.kernel.backend import no_compiling
 from boardenvs.report import ReportTable
 from boardenvs.utils.checks import quote
 from boardenvs.utils.console import make_console
-from boardenvs.utils.files import write_atomically
+from boardenvs.utils.files import remove_written, write_atomically
 from boardenvs.utils.spec import write_value
 
 
@@ -131,11 +131,15 @@ def new_game(
         "columns": columns,
         "squares": rows * columns,
     }
-    for file, template in _FILES.items():
-        path = target / file.format(**words)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        text = files("boardenvs.games").joinpath("new", template).read_text("utf-8")
-        write_atomically(path, Template(text).substitute(words).encode())
+    templates = {file.format(**words): template for file, template in _FILES.items()}
+    try:
+        for file, template in templates.items():
+            (target / file).parent.mkdir(parents=True, exist_ok=True)
+            text = files("boardenvs.games").joinpath("new", template).read_text("utf-8")
+            write_atomically(target / file, Template(text).substitute(words).encode())
+    except OSError:  # as on a full disk; the next try finds the folder empty
+        remove_written(target, list(templates))
+        raise
     typer.echo(
         f"{target} has a game that can be played. Try it, and change its rules in "
         f"{words['module']}.py:\n\n  cd {target}\n  pip install -e '.[test]' && pytest\n"

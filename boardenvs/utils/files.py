@@ -230,13 +230,17 @@ def remove_written(folder: Path, names: Sequence[str]) -> None:
 # ---- lines ---------------------------------------------------------------------------------------
 
 
-def whole_lines(path: Path) -> list[bytes]:
-    """Return the lines of a file without their ends, except a half line of a killed writer.
+def whole_lines(path: Path, most: int = 1 << 26) -> Iterator[bytes]:
+    """Yield the lines of a file without their ends, except a half line of a killed writer.
 
-    OSError for a pipe or device, too.
+    OSError for a pipe or device, and for a line of more than this many bytes.
     """
     refuse_pipe(path)
-    return path.read_bytes().split(b"\n")[:-1]
+    with path.open("rb") as file:
+        while (line := file.readline(most)).endswith(b"\n"):
+            yield line[:-1]
+    if len(line) == most:
+        raise OSError(errno.EFBIG, f"a line has {most:,} bytes or more", str(path))
 
 
 def append_lines(path: Path, lines: Iterable[bytes]) -> None:
