@@ -257,7 +257,7 @@ def test_matches_go_on_with_earlier_values_and_repeat() -> None:
     tables = [searcher.new_table(400) for _ in range(2)]
     alone, first, second = (
         searcher.search(state, seeds_of(state), limits, tables=given)
-        for given in (None, tables, tables)
+        for given in ((), tables, tables)
     )
     np.testing.assert_array_equal(first, alone)
     assert second.depth.sum() > first.depth.sum()

@@ -87,13 +87,12 @@ class AlphaBeta:
         self._solve_position = solve_position  # compiled at the first use
         # The exact end has the same result whatever orders its moves.
         trained = trained_evaluation(game) if self._has_exact_end else None
-        kind, slots = word_type(game), _SLOTS if game.in_words else _SLOTS_IN_PYTHON
         moves, record = _LISTS * game.num_actions, position_size(game) + 1
-        self._table = TranspositionTable(words(slots * (WORDS + game.known_words) + 2, kind))
+        self._table = self.new_table()
         self._memory = SearchMemory(
             self._table,
             MoveStack(
-                words(moves * record, kind),
+                words(moves * record, word_type(game)),
                 numbers(moves),
                 numbers(moves),
                 numbers(_LISTS),
@@ -118,7 +117,7 @@ class AlphaBeta:
         *,
         forced: bool = False,
         stop: Callable[[], bool] | None = None,
-        tables: Sequence[TranspositionTable] | None = None,
+        tables: Sequence[TranspositionTable] = (),
     ) -> SearchResults:
         """Search each row deeper and deeper until a limit is reached or the value is proven.
 
@@ -155,14 +154,14 @@ class AlphaBeta:
                 limits.nodes or MAX_NODES,
                 _NODES_A_CALL,
                 fewest,
-                int(tables is not None),
+                int(len(tables) > 0),
             ),
             found if self._backend == "numba" else SearchResults(*map(array_for_loops, found)),
             limits.time,
             stop,
         )
         rows: IntArray = np.arange(len(seeds))
-        alone = ends | ((limits.time, stop, tables) != (None, None, None))
+        alone = ends | ((limits.time, stop, tables) != (None, None, ()))
         for row in rows[alone].tolist():
             if tables:
                 self._memory = self._memory._replace(table=tables[row])
@@ -175,10 +174,12 @@ class AlphaBeta:
             rows = rows[self._search_rows(call, rows) :]
         return found
 
-    def new_table(self, nodes: int) -> TranspositionTable:
-        """A table for searches of as many nodes of one game, whose values are points."""
-        slots = min(_SLOTS, 2 * max(FEWEST_BUCKETS, 1 << (nodes // NODES_A_BUCKET).bit_length()))
-        return TranspositionTable(words(slots * (WORDS + self.game.known_words) + 2))
+    def new_table(self, nodes: int = MAX_NODES) -> TranspositionTable:
+        """An empty table for searches of so many nodes; of one game if its values are points."""
+        most = _SLOTS if self.game.in_words else _SLOTS_IN_PYTHON
+        slots = min(most, 2 * max(FEWEST_BUCKETS, 1 << (nodes // NODES_A_BUCKET).bit_length()))
+        size = slots * (WORDS + self.game.known_words) + 2
+        return TranspositionTable(words(size, word_type(self.game)))
 
     @by_its_rules
     def line(self, position: Position, found: SearchResults) -> list[int]:

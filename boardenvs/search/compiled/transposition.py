@@ -71,24 +71,26 @@ def slot_size() -> int:
 
 def key_of_board(position: PackedPosition, mark: int, table: TranspositionTable) -> Key:
     """`key_of` for games in plain Python, where a position's one word is an object."""
-    slots = table.slots
-    tag = (slots[len(slots) - 1] << word(8)) | word(mark) | (position.to_move << word(63))
-    key = wrap(hash(position.words[0]) * word(GOLDEN)) ^ word(mark)
-    highest: Word = slots[len(slots) - 2]
-    return Key(tag, number((key ^ (key >> word(32))) & highest) * 2 * slot_size())
+    return key_with(wrap(hash(position.words[0]) * word(GOLDEN)), position, mark, table)
 
 
 def key_of(position: PackedPosition, mark: int, table: TranspositionTable) -> Key:
     """The key of a position; the mark is its ply, as far as searches need it, or TO_THE_END."""
-    slots = table.slots
-    tag = (slots[len(slots) - 1] << word(8)) | word(mark)
-    if not alternates():
-        tag = tag | (position.to_move << word(63))
     key = wrap(position.words[0] * word(0x9E3779B97F4A7C15))
     key = key ^ wrap(position.words[1] * word(0xC2B2AE3D27D4EB4F))
     for k in range(2, known_words()):
         key = wrap((key ^ position.words[k]) * word(GOLDEN))
-    key = wrap((key ^ (key >> word(29))) * word(0xBF58476D1CE4E5B9)) ^ word(mark)
+    key = wrap((key ^ (key >> word(29))) * word(0xBF58476D1CE4E5B9))
+    return key_with(key, position, mark, table)
+
+
+@inline
+def key_with(mixed: Word, position: PackedPosition, mark: int, table: TranspositionTable) -> Key:
+    """The key of a position whose words are mixed to this one."""
+    slots, key = table.slots, mixed ^ word(mark)
+    tag = (slots[len(slots) - 1] << word(8)) | word(mark)
+    if not alternates():
+        tag = tag | (position.to_move << word(63))
     highest: Word = slots[len(slots) - 2]
     return Key(tag, number((key ^ (key >> word(32))) & highest) * 2 * slot_size())
 
