@@ -446,8 +446,9 @@ def test_infos_have_the_same_keys_in_every_step(opponent: str) -> None:
     single = gymnasium.make("boardenvs/Othello-v0", opponent=opponent, seat="black")
     batch = boardenvs.vec_env("othello", 1, opponent=opponent, autoreset_mode="NextStep")
     actions: Any
+    seed: Any = np.int64(1)
     for env, actions in ((single, (20, 0)), (batch, ([20], [0]))):
-        infos = [env.reset(seed=1)[1], *(env.step(np.array(action))[-1] for action in actions)]
+        infos = [env.reset(seed=seed)[1], *(env.step(np.array(action))[-1] for action in actions)]
         first, *others = ({key: np.asarray(x).dtype for key, x in i.items()} for i in infos)
         assert others == [first, first]
 

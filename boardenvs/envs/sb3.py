@@ -45,6 +45,7 @@ from boardenvs.envs.batch import Batch, BatchOptions, BoardGroup, EndedGames, St
 from boardenvs.envs.groups import Opponent
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Array, BoolArray, FloatArray, Int8Array, IntArray, State
+from boardenvs.utils.checks import quote
 
 # Observations, rewards (B,) float32, whether games ended, and infos.
 Stepped: TypeAlias = tuple[Int8Array, Array, BoolArray, list[dict[str, Any]]]
@@ -122,9 +123,13 @@ class BoardVecEnv(VecEnv):
         if seeds:
             self.boards.seed(seeds)
         self._reset_seeds()
-        self._reset_options()
         self.boards.restart()
         return self._observe()
+
+    def set_options(self, options: list[dict[str, Any]] | dict[str, Any] | None = None) -> None:
+        """ValueError for any options: there are none."""
+        if options:
+            raise ValueError(f"options are {quote(options)}: the games of a BoardVecEnv have none")
 
     def step_async(self, actions: IntArray) -> None:
         self._actions = actions

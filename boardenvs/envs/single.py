@@ -72,9 +72,9 @@ class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
     ) -> tuple[Observation, dict[str, Any]]:
         """A new game, at `options["position"]` where given (see `boardenvs.game.fen`)."""
         self.board.reset(seed=seed, options=options)  # first: nothing changes where it refuses them
-        super().reset(seed=seed)
         if seed is not None:
-            self._games = 0
+            seed, self._games = int(seed), 0  # Gymnasium takes no NumPy's
+        super().reset(seed=seed)
         game = self.board.game
         self._role = game.roles[draw_seat(game, self.seat, self._games, self.np_random)]
         self._games += 1
