@@ -14,6 +14,7 @@ import pytest
 from openspiel_games import GAMES as OUTSIDE
 from variants import make, random_line
 
+from boardenvs import games
 from boardenvs.agents import make_agent
 from boardenvs.agents.base import check_game
 from boardenvs.game.contract import Game
@@ -26,6 +27,7 @@ from boardenvs.search.evaluation_file import (
     load_evaluation,
     parse_tuple,
     save_evaluation,
+    trained_evaluation,
 )
 
 TUPLES = tuple(map(parse_tuple, ("a1 b1 c1 b2", "d4 e4 d5 e5", "a1 b2 c3 d4 e5", "c2", "b1 a2")))
@@ -185,6 +187,19 @@ def test_players_by_text(tmp_path: Path) -> None:
             for judge in (right, wrong)
         )
         assert played == found != others
+
+
+def test_tournament_rules_are_judged_by_the_evaluation_of_the_usual_ones() -> None:
+    usual, tournament = make("lines_of_action"), games.make("lines_of_action", rules="tournament")
+    positions = random_line(tournament, 0, 40)[0]
+    values = []
+    for game in (usual, tournament):
+        evaluation = trained_evaluation(game)
+        assert evaluation is not None
+        same = [game.position(p.by_role(), p.to_move) for p in positions]
+        values.append(evaluation.values(stack(same)).tolist())
+        check_game(make_agent("alphabeta:evaluation=trained"), game)
+    assert values[0] == values[1] != [0] * len(positions)
 
 
 def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:

@@ -116,6 +116,11 @@ class Rules(ABC):
         """The symmetries that leave the rules unchanged, including the identity."""
         return (Symmetry(board=self.board),)
 
+    @property
+    def judged_as(self) -> Rules:
+        """The game whose trained evaluation judges positions of this one: of the same features."""
+        return self
+
     def __init_subclass__(cls) -> None:
         """ValueError if the class declares what no game can be; see `check_declared`."""
         super().__init_subclass__()

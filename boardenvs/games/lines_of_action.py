@@ -123,6 +123,10 @@ class LinesOfAction(Game):
     def symmetries(self) -> tuple[Symmetry, ...]:
         return ALL_EIGHT
 
+    @property
+    def judged_as(self) -> LinesOfAction:
+        return replace(self, rules="classic") if self.rules == "tournament" else self
+
     def setup(self) -> tuple[int, int]:
         return _BLACK[self.rules], _WHITE
 

@@ -12,6 +12,7 @@ than the tables that it says it holds, which is bounded.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -126,5 +127,8 @@ FOLDER = Path(__file__).parent / "trained"
 @cache
 def trained_evaluation(game: Game) -> Evaluation | None:
     """The package's evaluation for the rules of this game, or None."""
-    path = find_file(FOLDER, game)
-    return None if path is None else load_evaluation(path)
+    judged_as: Any = game.judged_as
+    path = find_file(FOLDER, judged_as)
+    if path is None or judged_as is game:
+        return None if path is None else load_evaluation(path)
+    return replace(load_evaluation(path), game=game)
