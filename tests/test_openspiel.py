@@ -136,6 +136,8 @@ def test_a_repeated_position_is_played_on():
     rng = np.random.default_rng(0)
     chosen = make_agent(THEIRS).act_after(game, state, np.array([actions]), rng)
     assert game.is_legal(state, chosen).all()
+    with pytest.raises(ValueError, match="do not lead to"):
+        make_agent(THEIRS).act_after(game, state, np.array([actions[:6]]), rng)
 
 
 def agent(text, game="othello"):

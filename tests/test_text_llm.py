@@ -274,7 +274,7 @@ def test_replies_that_are_no_answers_have_names_of_their_own(kind, tmp_path):
 def test_an_endpoint_may_hold_the_model_to_the_legal_moves(structured, tmp_path):
     """With all other options, at an address with a query; refused ones are left out and counted."""
     call = {"message": {"content": None, "tool_calls": [CALL]}, "finish_reason": "tool_calls"}
-    (tmp_path / "extra.json").write_text('{"top_k": 3}')
+    (tmp_path / "extra.json").write_text('{"tool_limit": 3}')
     options = (
         f"structured={structured},system=Play well.,top_p=0.5,seed=3,reasoning_effort=low,"
         f"extra={tmp_path / 'extra.json'},max_tokens=70,legal_moves=true"
@@ -287,11 +287,19 @@ def test_an_endpoint_may_hold_the_model_to_the_legal_moves(structured, tmp_path)
         (path, _, body) = asked[-1]
         assert path == "/v1/chat/completions?api-version=1"
         assert body["messages"][0] == {"role": "system", "content": "Play well."}
-        given = [body[k] for k in ("top_p", "seed", "reasoning_effort", "top_k", "max_tokens")]
+        given = [body[k] for k in ("top_p", "seed", "reasoning_effort", "tool_limit", "max_tokens")]
         assert given == [0.5, 3, "low", 3, 70]
         held = body["response_format"] if structured == "schema" else body["tools"][0]
         assert '"enum": ["e6", "f5", "c4", "d3"]' in json.dumps(held)
-        refused += ["response_format", "tools", "system", "top_p", "seed", "top_k", "max_tokens"]
+        refused += [
+            "response_format",
+            "tools",
+            "system",
+            "top_p",
+            "seed",
+            "tool_limit",
+            "max_tokens",
+        ]
         for _ in range(2):
             with suppress(ForfeitError):  # a tool that was not offered
                 player.act(make("othello"), make("othello").init(1))

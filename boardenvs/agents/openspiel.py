@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, reduce
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, TypeAlias
@@ -18,6 +18,7 @@ import numpy as np
 
 from boardenvs import games
 from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
 from boardenvs.utils.checks import is_number, is_whole, quote, unknown
 
@@ -178,7 +179,7 @@ class OpenSpielAgent:
     OpenSpiel's states can only be reached by playing, so it needs the actions of each game (see
     `boardenvs.agents.base.HistoryAgent`), which matches and tournaments give. It plays a random
     legal action if OpenSpiel's rules have ended a game that goes on by ours, as after a repetition
-    in Lines of Action.
+    in Lines of Action. ValueError for actions that do not lead to the positions.
 
     ```python
     import boardenvs
@@ -215,7 +216,13 @@ class OpenSpielAgent:
             if len(legal) < 2:
                 chosen[row] = legal[0] if legal else game.noop
                 continue
-            theirs = translation.state(actions[row, : position.ply].tolist())
+            played = actions[row, : position.ply].tolist()
+            reached = reduce(Position.step, played, game.start())
+            if (reached.words, reached.to_move) != (position.words, position.to_move):
+                raise ValueError(
+                    f"row {row}: the actions {quote(played)} do not lead to {position.fen()!r}"
+                )
+            theirs = translation.state(played)
             if theirs.is_terminal():
                 chosen[row] = legal[seeds[row] % len(legal)]
                 continue

@@ -286,7 +286,7 @@ class Endpoint:
             self._limit = "max_completion_tokens"
         else:
             is_tool = found[0].startswith("tool")
-            self.left_out |= {"tools", "tool_choice"} if is_tool else {found[0]}
+            self.left_out |= {found[0], *(("tools", "tool_choice") if is_tool else ())}
         return True
 
     def _send(self, body: bytes) -> tuple[int, Any, bytes]:
