@@ -107,6 +107,7 @@ def test_a_game_of_another_package_is_learnt() -> None:
     ("words", "message"),
     [
         (["--batch-size", "1000"], "--batch-size is 1000: it must divide --boards times"),
+        (["--boards", "0"], "--boards is 0: it must be 1 or more"),
         (["--game", "otello"], "Did you mean 'othello'"),
         (["--resume"], "unknown run to resume 'runs/jax'. Known: none."),
     ],

@@ -56,6 +56,7 @@ class JaxSettings(SingleRunSettings):
     evaluate_every: int = option(1_000_000, "steps between evaluations")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.update % self.batch_size:
             raise ValueError(
                 f"--batch-size is {self.batch_size}: it must divide --boards times "

@@ -30,6 +30,8 @@ WRITTEN = (
 
 OPPONENTS = ("random", "greedy")  # of evaluations
 
+_MAY_BE_0 = ("seed", "pool", "runners", "learners", "cpus_per_runner", "gpus_per_learner")
+
 
 def option(default: Any, meaning: str) -> Any:
     """A field of a dataclass of settings, with its help text."""
@@ -47,6 +49,13 @@ class SingleRunSettings:
     gae_lambda: float = option(0.9, "how far advantages look ahead")
     epochs: int = option(2, "how often each move is learnt from")
     pairs: int = option(100, "openings of an evaluation, each played from both sides")
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            least = int(isinstance(value, int) and name not in _MAY_BE_0)
+            if isinstance(value, int | float) and not least <= value < 1 << 63:
+                word = name.replace("_", "-")
+                raise ValueError(f"--{word} is {value}: it must be {least} or more, below 2**63")
 
 
 Settings = TypeVar("Settings", bound=SingleRunSettings)
