@@ -266,7 +266,7 @@ def test_matches_go_on_with_earlier_values_and_repeat() -> None:
     def play(agent: object) -> list[int]:
         actions = play_match(OTHELLO, agent, "greedy", pairs=3, seed=3).actions
         assert actions is not None
-        return actions.tolist()
+        return [*map(int, actions.flat)]
 
     agent = AlphaBetaAgent(nodes=1000)
     games = play(agent)

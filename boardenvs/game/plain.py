@@ -135,9 +135,6 @@ class PlainGame(Game):
         )
         self.board  # noqa: B018 - raises ValueError for impossible shapes
         check_plies(self.opening_plies, f"opening_plies of {kind.__name__}")
-        if not isinstance(self.about, About):
-            right = "it must be an About"
-            raise ValueError(f"about of {kind.__name__} is {quote(self.about)}: {right}")
 
     def __getattr__(self, name: str) -> Any:
         """A parameter of the constructor."""

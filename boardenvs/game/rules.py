@@ -409,6 +409,7 @@ def check_id(game_id: object) -> None:
 _ID = re.compile("[a-z][a-z0-9_]*")
 # What must be of one type, with what it must be.
 _KINDS: dict[str, tuple[Any, str]] = {
+    "about": (About, "an About"),
     "look": (Look, "a Look"),
     "margin_counts": (bool, "True or False"),
     "files": (Path | None, "the Path of a folder, or None"),
