@@ -81,6 +81,8 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
     for seeds in (*wrong_versions(zeros), zeros[:5], [0] * ROWS, 7):
         yield partial(search_trees, game, state, seeds, simulations=2, c=1.0)
         yield partial(alphabeta_for(game).search, state, seeds, Limits(1))
+    stuck = state._replace(legal_bits=np.zeros_like(state.legal_bits))
+    yield partial(search_trees, game, stuck, zeros, simulations=2, c=1.0)
     count: Any
     for count, c in ((-1, 1.0), (0, 1.0), (2.5, 1.0), (2, -1.0), (2, np.nan), ("x", 1.0)):
         yield partial(search_trees, game, state, zeros, simulations=count, c=c)

@@ -120,6 +120,8 @@ def check_seeds(game: Game, state: State, seeds: WordArray) -> int:
     uint64, for each row.
     """
     rows = game.check_state(state)
+    if not (state.terminated | state.legal_bits.any(axis=1)).all():  # loops would read no edge
+        raise ValueError("the state has rows that are not terminated and have no legal action")
     given = np.asarray(seeds)
     if given.dtype != np.uint64 or given.shape != (rows,):
         raise ValueError(f"seeds are {quote(seeds)}: they must be ({rows},) uint64")
