@@ -30,27 +30,20 @@ def test_words(x64):
 
 
 # A game of each kind: the other variants differ from these in few rules on the same operations.
-GAMES = [
-    *(("othello", False), ("othello_holes", False), ("lines_of_action", False)),
-    *(("wolf_and_sheep_described", False), ("wolf_and_sheep", True)),
-]
-MORE_GAMES = ("hex", "checkers")  # several words, turns that go on
+GAMES = ("othello", "othello_holes", "lines_of_action", "wolf_and_sheep_described")
 
 
-@pytest.mark.parametrize(("name", "x64"), GAMES)
+@pytest.mark.parametrize(
+    ("name", "x64"), [*((name, False) for name in GAMES), ("wolf_and_sheep", True)]
+)
 def test_games_are_those_of_numpy(name, x64):
     """One of them compiled as for users."""
     optimised = name == "othello"
     assert compare(make(name), plies=150, boards=200, x64=x64, optimised=optimised) > 0
 
 
-@pytest.mark.parametrize(
-    "game",
-    [
-        "three_in_a_row:ThreeInARow",
-        *MORE_GAMES,
-    ],
-)
+# Small, of several words, with turns that go on.
+@pytest.mark.parametrize("game", ["three_in_a_row:ThreeInARow", "hex", "checkers"])
 def test_games_of_others(game):
     assert compare(games.make(game), plies=110, boards=40, x64=False, optimised=False) > 0
 

@@ -12,8 +12,6 @@ from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray
 
 _Plies: TypeAlias = bytes  # the actions of a game from its start
-
-
 _Known = TypeVar("_Known")
 
 # Calls: an agent with games in both roles is asked about each of them every other time.
@@ -49,9 +47,9 @@ class Reuse(Generic[_Known]):
             before = mine.known.get(_plies(plies[:-1]))
             found.append(before.pop(0)[1] if before else None)
         mine.known = {
-            plies: trees
-            for plies, trees in mine.known.items()
-            if trees and mine.calls - trees[0][0] < _OLDEST
+            plies: kept
+            for plies, kept in mine.known.items()
+            if kept and mine.calls - kept[0][0] < _OLDEST
         }
         return found
 

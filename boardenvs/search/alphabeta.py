@@ -127,8 +127,8 @@ class AlphaBeta:
         legal action is not searched unless `forced`: its value and depth are 0.
 
         The same seeds, (B,) uint64, give the same results, independent of other rows and of earlier
-        calls, but for the row's table, if `tables` of `new_table` are given: values in it are used
-        again. `stop()` is called every few milliseconds: once it returns True, the search ends.
+        calls; but if a table of `new_table` is given for each row, the values in it are used again.
+        `stop()` is called every few milliseconds: once it returns True, the search ends.
         """
         check_seeds(self.game, state, seeds)
         if get_backend() != self._backend:
@@ -175,7 +175,11 @@ class AlphaBeta:
         return found
 
     def new_table(self, nodes: int = MAX_NODES) -> TranspositionTable:
-        """An empty table for searches of so many nodes; of one game if its values are points."""
+        """Return an empty table for searches of this many nodes.
+
+        The searches of one game may share it if values are points. In other games a proven win is
+        worth less the later it comes after the root, and values of another root would be wrong.
+        """
         most = _SLOTS if self.game.in_words else _SLOTS_IN_PYTHON
         slots = min(most, 2 * max(FEWEST_BUCKETS, 1 << (nodes // NODES_A_BUCKET).bit_length()))
         size = slots * (WORDS + self.game.known_words) + 2

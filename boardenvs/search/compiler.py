@@ -116,8 +116,8 @@ def _link_module(
 
 
 def check_seeds(game: Game, state: State, seeds: WordArray) -> int:
-    """The number of rows; TypeError or ValueError unless it is a state of the game with a seed,
-    uint64, for each row.
+    """The number of rows; TypeError or ValueError unless it is a state of the game that can be
+    searched, with a seed, uint64, for each row.
     """
     rows = game.check_state(state)
     if not (state.terminated | state.legal_bits.any(axis=1)).all():  # loops would read no edge

@@ -129,6 +129,7 @@ def trained_evaluation(game: Game) -> Evaluation | None:
     """The package's evaluation for the rules of this game, or None."""
     judged_as: Any = game.judged_as
     path = find_file(FOLDER, judged_as)
-    if path is None or judged_as is game:
-        return None if path is None else load_evaluation(path)
-    return replace(load_evaluation(path), game=game)
+    if path is None:
+        return None
+    found = load_evaluation(path)
+    return found if judged_as is game else replace(found, game=game)
