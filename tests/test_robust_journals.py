@@ -16,6 +16,7 @@ PAIRING = Pairing(
     "reversi", make("reversi"), Entrant("greedy", ""), Entrant("random", ""), 2, (6, 10), 0
 )
 PLAYED = PAIRING.forfeited(1, "late").to_json()
+VOID = PAIRING.forfeited(0, "void").to_json()
 
 
 @pytest.fixture
@@ -27,9 +28,10 @@ def write(path, *lines):
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
 
 
-def test_a_whole_journal_is_read(path):
-    write(path, SETTINGS, PLAYED, PAIRING.forfeited(0, "void").to_json())
-    assert open_journal(path.parent).played[0].to_json() == PLAYED
+@pytest.mark.parametrize("line", [PLAYED, VOID])
+def test_a_whole_journal_is_read(path, line):
+    write(path, SETTINGS, line)
+    assert open_journal(path.parent).played[0].to_json() == line
 
 
 def wrong(values):
@@ -85,4 +87,27 @@ def test_files_that_are_no_journals_are_named(path, content):
 def test_results_of_another_number_of_games_are_refused(path):
     write(path, {**SETTINGS, "pairs": 3}, PLAYED)
     with pytest.raises(JournalError, match=r"it has 2 pairs of games: .* pairings have 3"):
+        open_journal(path.parent)
+
+
+FORFEITED = {**PLAYED["faults"][0], "forfeits": 1}
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ([PLAYED], "an earlier line has the result of reversi, greedy, random"),
+        ([VOID], "an earlier line has"),
+        ([{**PLAYED, "game": "othello"}], "no pairing othello, greedy, random"),
+        ([{**PLAYED, "second": "perfect"}], "no pairing"),
+        ([{**PLAYED, "first": "random", "second": "greedy"}], "no pairing"),
+        ([{**PLAYED, "second": "greedy"}], "no pairing"),
+        ([{**PLAYED, "void": ""}], "games is .*Unexpected"),
+        ([{**PLAYED, "faults": [FORFEITED] * 2}], r"forfeits are \[1, 1\]: .* are \[4, 0\]"),
+        ([{**PLAYED, "openings": 3}], "openings is 3: it must be 1 to 2"),
+    ],
+)
+def test_lines_that_contradict_the_tournament_or_themselves_are_named(path, more, message):
+    write(path, SETTINGS, PLAYED, *more)
+    with pytest.raises(JournalError, match=rf"line 3, is not a result: .*{message}"):
         open_journal(path.parent)

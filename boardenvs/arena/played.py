@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import AfterValidator
+from pydantic import AfterValidator, ConfigDict
 
 from boardenvs.arena.match_result import MatchResult
 from boardenvs.arena.player import Amount, Count, Faults
@@ -70,6 +70,11 @@ class Played:
                 f"it has {len(found.games[0])} pairs of games: the tournament's pairings have "
                 f"{pairs}"
             )
+        forfeits = ["".join(found.games).count(letter) for letter in "FG"]
+        if (given := [faults.forfeits for faults in found.faults]) != forfeits:
+            raise ValueError(f"forfeits are {given}: those of its games are {forfeits}")
+        if not 1 <= found.openings <= pairs:
+            raise ValueError(f"openings is {found.openings}: it must be 1 to {pairs}")
         outcomes = np.array([[_OUTCOMES[letter] for letter in row] for row in found.games])
         match = MatchResult(
             scores=outcomes[..., 0],
@@ -96,6 +101,8 @@ def _are_games(rows: tuple[str, str]) -> tuple[str, str]:
 @dataclass
 class _Line:
     """The head of a journal's line."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     game: str
     first: str

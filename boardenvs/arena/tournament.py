@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from boardenvs.arena.pairing import play_pairings
-from boardenvs.arena.played import Played
+from boardenvs.arena.played import Key, Played
 from boardenvs.arena.report import WRITTEN as REPORT
 from boardenvs.arena.results import Results, summarise
 from boardenvs.arena.tournament_settings import Plan, TournamentSettings, check_kept, make_plan
@@ -175,7 +175,7 @@ class Journal:
             raise JournalError(f"there is no {path}: no tournament was begun there") from None
         if not lines:
             raise JournalError(f"{path} is empty: begin the tournament again")
-        settings, played = _parse(path, 1, lines[0]), list[Played]()
+        settings, played, done = _parse(path, 1, lines[0]), list[Played](), set[Key]()
         try:
             check_kept(settings)
         except ValueError as error:
@@ -183,7 +183,9 @@ class Journal:
         for number, line in enumerate(lines[1:], 2):
             values = _parse(path, number, line)
             try:
-                played.append(Played.from_json(values, settings["pairs"]))
+                result = Played.from_json(values, settings["pairs"])
+                _check_pairing(result.key, settings, done)
+                played.append(result)
             except ValueError as error:
                 raise JournalError(f"{path}, line {number}, is not a result: {error}") from error
         return cls(path, settings, played)
@@ -192,6 +194,19 @@ class Journal:
         """Append a result; it is on the disk when this returns. OSError names the file."""
         append_lines(self._path, [json.dumps(played.to_json()).encode()])
         self.played.append(played.without_actions())
+
+
+def _check_pairing(key: Key, settings: dict[str, Any], done: set[Key]) -> None:
+    """ValueError unless the settings have this pairing, and it is none of those `done`, to which it
+    is added.
+    """
+    game, first, second = key
+    known = game in settings["opening_plies"] and {first, second} <= set(settings["entrants"])
+    if not (known and first < second):
+        raise ValueError(f"the tournament has no pairing {cut(', '.join(key), 200)}")
+    if key in done:
+        raise ValueError(f"an earlier line has the result of {cut(', '.join(key), 200)}")
+    done.add(key)
 
 
 def is_journal(path: Path) -> bool:
