@@ -209,6 +209,7 @@ WRONG_LINES = [
     (line(game="sys:exit"), "which a file does not import or call"),
     (line(actions="f5 z9"), "z9"),
     (line(goal={"black": 100}), "it must have a value for each of"),
+    (line(goal={"black": 100, "white": 100}), r"goal is \(100\.0, 100\.0\): it must be 100 for a"),
     (line(goal={"black": "100", "white": 0}), r"goal\.black is '100': it must be a valid"),
     (line(start="8/8 black"), "it must have 8"),
     (line(action="f5"), "Did you mean 'actions'"),

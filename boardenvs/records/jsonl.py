@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from boardenvs import games
 from boardenvs.game import fen
 from boardenvs.game.contract import Game
-from boardenvs.game.rules import LOSS, WIN
+from boardenvs.game.rules import DRAW, LOSS, WIN
 from boardenvs.records.record import Record, names, parse_names
 from boardenvs.utils.checks import cut, quote
 from boardenvs.utils.decoding import decode, parse_json
@@ -46,6 +46,8 @@ GAME = 1000  # bytes of a game in addition to its line
 _CHARACTER, _MARK = 4, 100  # bytes, at most, for each character and mark of a line
 _MARKS = "[{,"
 
+_GOALS = (WIN, LOSS), (DRAW, DRAW), (LOSS, WIN)
+
 
 class _Content(BaseModel):
     """The content of a line."""
@@ -56,13 +58,15 @@ class _Content(BaseModel):
     game: str
     players: dict[str, str] | None = None
     start: str | None = None
-    goal: dict[str, Annotated[float, Field(ge=LOSS, le=WIN)]] | None = None
+    goal: dict[str, float] | None = None
     actions: str
     info: dict[str, Any] = {}
 
 
 def write_record(record: Record) -> str:
-    """Return the record as one line; ValueError if JSON cannot hold its info or goal."""
+    """Return the record as one line; ValueError if JSON cannot hold its info, or for a goal
+    of no result.
+    """
     game = record.game
     content: dict[str, Any] = {"version": VERSION, "game": games.spec_of(game)}
     if record.players is not None:
@@ -70,8 +74,8 @@ def write_record(record: Record) -> str:
     if record.start is not None:
         content["start"] = record.start.fen()
     if record.goal is not None:
-        values = [int(value) if float(value).is_integer() else value for value in record.goal]
-        content["goal"] = dict(zip(game.sides, values, strict=True))
+        _check_goal(record.goal)
+        content["goal"] = dict(zip(game.sides, map(int, record.goal), strict=True))
     content["actions"] = " ".join(names(record))
     if record.info:
         content["info"] = dict(record.info)
@@ -90,6 +94,7 @@ def parse_record(line: str) -> Record:
     start = None if content.start is None else fen.parse_position(game, content.start)
     actions = parse_names(game, content.actions.split(), start)
     goal, players = _by_role(game, "goal", content.goal), _by_role(game, "players", content.players)
+    _check_goal(goal)
     return Record(game, actions, start, goal, players, content.info)
 
 
@@ -131,6 +136,13 @@ def _parse_line(line: str, name: str) -> Record:
         return parse_record(line)
     except ValueError as error:
         raise ValueError(f"{name}: {cut(str(error), _MAX_MESSAGE)}") from None
+
+
+def _check_goal(goal: tuple[float, float] | None) -> None:
+    if goal not in (None, *_GOALS):
+        raise ValueError(
+            f"goal is {quote(goal)}: it must be 100 for a win and 0 for a loss, or 50 each"
+        )
 
 
 @lru_cache
