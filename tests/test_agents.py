@@ -123,7 +123,7 @@ def test_parameters_are_read_by_their_types(tuned: None) -> None:
         ("tuned:dept=4", "Did you mean 'depth'"),
         ("tuned:depth=four", "depth is 'four': it must be a whole number"),
         ("tuned:book=1", "book is '1': it must be true or false"),
-        ("tuned:weight=1,depth", "write it as key=value"),
+        ("tuned:weight=1,depth", "write it as key=value, where no value has a comma"),
         ("tuned:depth=1,depth=2", "given twice"),
         ("greedy:depth=4", "Known: none."),
     ],

@@ -1,6 +1,8 @@
 """The answers of the page's server: games, lines, agents, records, trainings."""
 
 import gzip
+import re
+import resource
 import shutil
 
 import pytest
@@ -66,6 +68,12 @@ def test_a_file_that_cannot_be_shown_is_reported(server):
     error = opened(server, "games.jsonl.gz", large)["error"]
     assert "line 1, has more than" in error
     assert "/tmp" not in error
+    limit = server.process.pid, resource.RLIMIT_FSIZE
+    before = resource.prlimit(*limit, (10, resource.RLIM_INFINITY))
+    assert re.search(
+        "File too large: '.*games.txt", opened(server, "games.txt", "f5 " * 9)["error"]
+    )
+    resource.prlimit(*limit, before)
 
 
 # ---- trainings and tournaments -------------------------------------------------------------------
@@ -98,16 +106,19 @@ def test_runs_are_listed_with_reports_and_policies(server, page, folder):
     assert report.headers["content-security-policy"].startswith("sandbox allow-scripts;")
 
 
+# The second line of evaluations, and columns without those that charts need.
+COLUMNS = ["steps,evaluation/random\n0,x\n", "a\n1\n", "steps,low/a,high/b\n1,1,1\n"]
 BROKEN = ["!!int ''", "1:1:1", "!!bool x", "!!timestamp x", "[" * 9999, "game: {}", "game: [1]"]
 
 
 def test_broken_folders_hide_no_other(server, page, folder):
-    scores = "steps,evaluation/random\n0,x\n"
     for number, text in enumerate(BROKEN):
+        scores = COLUMNS[number % len(COLUMNS)]
         make_run(folder, f"broken_{number}", config_yaml=text, evaluations_csv=scores)
     make_run(folder, "whole", config_yaml="game: othello\n", report_html="fine")
     runs = {run["name"]: run for run in page.ask("runs")["runs"]}
-    assert [runs["broken_0"][key] for key in ("game", "table")] == [None, {}]
+    for number in range(len(BROKEN)):
+        assert [runs[f"broken_{number}"][key] for key in ("game", "table")] == [None, {}]
     assert runs["whole"]["game"] == "othello"
     assert server.client.get(server.proven("report", "whole")).text == "fine"
 

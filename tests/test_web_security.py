@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from web_browser import Tab, needs_browser
 from web_server import PATIENCE, line, served
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
 from websockets.sync.server import serve
 
 from boardenvs.cli.serve import WebCommand
@@ -85,6 +86,11 @@ def test_a_shared_page_is_for_other_machines_too(capfd):
                 assert b" 400 " in other.recv(100)
         with pytest.raises(InvalidStatus, match="403"), server.page(origin="http://evil.example"):
             pass
+        address = f"ws://127.0.0.1:{server.port}{server.path}connect"
+        with connect(address, origin=server.origin) as other:
+            other.send(b"\xff", text=True)
+            with pytest.raises(ConnectionClosed):
+                other.recv(timeout=PATIENCE)
         assert capfd.readouterr().err == ""  # the user's terminal
         host = urlsplit(server.url).hostname
         assert re.fullmatch(r"[\d.]+", host)

@@ -43,7 +43,8 @@ def parse_parameters(
             key, text = next(iter(known)), item
         if not text:
             raise ValueError(
-                f"{cut(item)!r} in {cut(spec)!r} is not a parameter: write it as key=value"
+                f"{cut(item)!r} in {cut(spec)!r} is not a parameter: write it as key=value, "
+                "where no value has a comma"
             )
         if key not in known:
             raise ValueError(unknown(f"parameter of {name}", key, known))

@@ -87,11 +87,15 @@ def _settings(path: Path) -> dict[str, Any]:
 
 
 def _table(path: Path) -> dict[str, list[float | None]]:
-    """Return the columns of a file of evaluations; empty if it is missing or broken."""
+    """Return the columns of a file of evaluations; empty if it is missing or broken, or a column
+    that charts need is missing.
+    """
     try:
         names, *rows = csv.reader(_read(path).splitlines())
         numbers = [[x if math.isfinite(x) else None for x in map(float, row)] for row in rows]
-        return {name: column for name, *column in zip(names, *numbers, strict=True)}
+        found = {name: column for name, *column in zip(names, *numbers, strict=True)}
+        needed = {"steps"} | {f"high/{name[4:]}" for name in found if name.startswith("low/")}
+        return found if needed <= found.keys() else {}
     except Exception:  # as above
         return {}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import logging
 import os
 import socket
 import tempfile
@@ -24,7 +25,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from boardenvs import games
 from boardenvs.kernel import set_backend
-from boardenvs.utils.files import safe_name
+from boardenvs.utils.files import safe_name, write_atomically
 from boardenvs.web.connection import Connection, ServerOptions
 from boardenvs.web.guard import REPORT_POLICY, Door, Guard
 from boardenvs.web.messages import MAX_MESSAGE, LoadJob
@@ -90,7 +91,7 @@ class App:
                 raise ValueError(f"that is more than {MAX_FILE >> 10:,} KiB")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / name
-            await asyncio.to_thread(path.write_bytes, content)
+            await asyncio.to_thread(write_atomically, path, bytes(content))
             job = LoadJob(path=str(path), game=games.spec_of(game))
             try:
                 async with contextlib.aclosing(self._workers.run(job)) as parts:
@@ -155,6 +156,8 @@ def serve(
                 self.cycle.disconnected = True
             super().send_400_response(msg)
 
+    # A client that has proved nothing can cause this one.
+    logging.getLogger("uvicorn.error").addFilter(lambda record: "UTF-8" not in record.msg)
     config = uvicorn.Config(
         Guard(App(options, door).app, shared),
         http=Watched,
