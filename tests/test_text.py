@@ -441,6 +441,10 @@ def test_tools_play_a_game(numpy_in_processes):
     (best,) = tools.analyse(1)["moves"]
     assert best["move"] in tools.legal_moves()
     assert "\n2. " in tools.play(best["move"])
+    with pytest.raises(ValueError, match="seat"):
+        tools.new_game(opponent="greedy", seat="fox")
+    with pytest.raises(boardenvs.ResetNeededError):  # it does not go on unseen
+        tools.board()
 
 
 def test_tools_test_a_model(numpy_in_processes, monkeypatch):

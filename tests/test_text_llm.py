@@ -398,9 +398,13 @@ def test_what_is_no_key_is_refused_by_the_name_of_its_variable(key, monkeypatch)
         ("llm:tiny,tiny=1", "tiny"),
         ("llm:tiny,log=/", "folder"),
         ("llm:tiny,log=pyproject.toml", "none of a log"),
+        ("llm:tiny,extra=extra.json", "extra.json has messages"),
     ],
 )
-def test_what_makes_no_player(spec, said):
+def test_what_makes_no_player(spec, said, tmp_path):
+    extra = tmp_path / "extra.json"
+    extra.write_text('{"messages": ["system", "system"]}')
+    spec = spec.replace("extra.json", str(extra))
     with pytest.raises((ValueError, OSError), match=said):
         boardenvs.make_agent(spec)
 

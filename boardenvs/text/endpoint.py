@@ -195,6 +195,8 @@ class Endpoint:
         if settings.extra:
             text = read_text(Path(settings.extra))
             self._extra = decode(dict[str, Any], parse_json(text), settings.extra)
+            if "messages" in self._extra:
+                raise ValueError(f"{settings.extra} has messages: those are the game's own")
         self.base_url = settings.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI
         found = _ADDRESS.fullmatch(self.base_url)
         if found is None or any(is_secret(name) for name in re.findall(r"[?&]([\w.-]+)", found[4])):

@@ -73,7 +73,7 @@ class GameTools:
         position: str | None = None,
         seed: int | None = None,
     ) -> str:
-        """Begin a game, and get its rules, its position and how to answer.
+        """End the game before, begin one, and get its rules, its position and how to answer.
 
         game: othello, reversi, othello_holes, lines_of_action, wolf_and_sheep, chess, go, checkers,
         connect_four, hex, nine_mens_morris or tictactoe, with options such as
@@ -82,6 +82,7 @@ class GameTools:
         own. seat: a side of the game, or random. position: a text as boards have, or nothing for
         the start. The same seed gives the same opponent.
         """
+        self._env = None
         game, opponent = game or self._defaults[0], opponent or self._defaults[1]
         if game != self._defaults[0] and games.imports_code(game):
             raise ValueError(f"game {cut(game)!r} is code, which may not be named here")
@@ -131,7 +132,7 @@ class GameTools:
 
     def _playing(self) -> TextEnv:
         if self._env is None:
-            raise ResetNeededError("there is no game yet: call new_game first")
+            raise ResetNeededError("there is no game: call new_game first")
         return self._env
 
 
