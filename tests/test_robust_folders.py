@@ -126,7 +126,7 @@ def test_a_folder_in_which_another_process_writes_is_not_used(tmp_path, monkeypa
 
 def with_digest(payload):
     """A checkpoint whose digest is right."""
-    return b"boardenvs checkpoint 2\n" + hashlib.sha256(payload).digest() + payload
+    return b"boardenvs checkpoint 3\n" + hashlib.sha256(payload).digest() + payload
 
 
 def saved(value):

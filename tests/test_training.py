@@ -5,10 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import multiprocessing
 import os
+import shutil
 import signal
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +36,7 @@ from boardenvs.utils.files import LOCK, written
 from training import evaluation, ppo, report
 from training.command import read_settings
 from training.evaluation import Score, SuiteResult
-from training.folder import WRITTEN, load_newest
+from training.folder import WRITTEN, load_newest, save_checkpoint
 from training.gumbel.gumbel_settings import GumbelConfig
 from training.ntuple.ntuple_settings import NTupleConfig
 from training.run import Run
@@ -94,7 +97,7 @@ def end_of(folder: Path) -> list[Any]:
     """The last checkpoint, the policy and the report of a run, without times."""
     content = load_newest(folder / "checkpoints")[0]
     assert content is not None
-    del content["seconds"]
+    del content["seconds"], content["settings"]  # which may name other threads
     for row in content["results"]:
         del row["minutes"]
     result = json.loads((folder / "result.json").read_text())
@@ -151,6 +154,26 @@ def interrupt() -> None:
 
 def fail(*_: object) -> None:
     raise OSError("the disk is full")
+
+
+def test_a_checkpoint_of_another_run_is_refused(
+    tiny: str, finished: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = Path(shutil.copytree(finished, "runs/tiny")) / "checkpoints"
+    content = load_newest(folder)[0]
+    assert content is not None
+    results, learner = content["results"], content["learner"]
+    network = {key: value.fill_(math.nan) for key, value in deepcopy(learner["policy"]).items()}
+    for change, wrong in (
+        ({"settings": content["settings"] | {"seed": 7}}, "  seed was 7 and is"),
+        ({"results": [results[0] | {"scores": {}}]}, "against others"),
+        ({"learner": learner | {"policy": network}}, "as large as nan"),
+        ({"steps": "x"}, "steps is 'x'"),
+        ({"best": ()}, "not enough values"),
+    ):
+        save_checkpoint(folder, 10**6, content | change)
+        assert ppo.main([tiny, "--resume"]) == 2
+        assert wrong in capsys.readouterr().err
 
 
 def test_a_run_that_is_stopped_again_and_again_ends_like_an_uninterrupted_one(

@@ -61,7 +61,7 @@ _FREE_TO_CHANGE = (
 _MOST_NAMED = 20  # settings that differ
 
 KEEP = 2  # checkpoints: the latest, and one to fall back on
-_MAGIC = b"boardenvs checkpoint 2\n"
+_MAGIC = b"boardenvs checkpoint 3\n"
 _START = len(_MAGIC) + hashlib.sha256().digest_size
 
 
@@ -115,11 +115,15 @@ def _check_replaceable(folder: Path, overwrite: bool) -> None:
 
 def _check_same(folder: Path, config: GameSettings) -> None:
     """RunError if there is no run with these settings."""
-    before = _settings_in(folder)
+    refuse_other(folder, _settings_in(folder), config)
+
+
+def refuse_other(made: Path, before: dict[str, Any], config: GameSettings) -> None:
+    """RunError if what was made with the settings before cannot go on with these."""
     if changed := list(_differences(before, config.model_dump(mode="json"))):
         more = ["  ..."] * (len(changed) > _MOST_NAMED)
         raise RunError(
-            f"{folder} was made with other settings; resume with those, or give another name:\n"
+            f"{made} was made with other settings; resume with those, or give another name:\n"
             + "\n".join(changed[:_MOST_NAMED] + more)
         )
 

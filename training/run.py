@@ -25,9 +25,11 @@ from boardenvs.envs.groups import Opponent
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import PlayedBy, distinct_openings, random_openings
 from boardenvs.game.state import FloatArray, State, concat
+from boardenvs.utils.checks import is_whole, quote
 from boardenvs.utils.ending import ENDING, handling
 from boardenvs.utils.files import write_atomically
-from training.folder import load_newest, save_checkpoint, to_arrays
+from boardenvs.utils.imports import describe
+from training.folder import RunError, load_newest, refuse_other, save_checkpoint, to_arrays
 from training.run_settings import POOL, POOL_SIZE, SELF_PLAY, RunSettings, SelfPlaySettings
 
 if TYPE_CHECKING:
@@ -189,6 +191,7 @@ class Run(ABC):
     def save(self) -> None:
         """Write a checkpoint."""
         content = {
+            "settings": self.config.model_dump(mode="json"),
             "steps": self.steps,
             "seconds": self._seconds(),
             "results": [r.model_dump() for r in self.results],
@@ -200,25 +203,46 @@ class Run(ABC):
         self._saved = self.steps
 
     def resume(self, console: Console) -> None:
-        """Go on from the newest checkpoint; CheckpointError if there are only damaged ones."""
-        from boardenvs.agents.policy import Policy
-        from training.evaluation import SuiteResult
+        """Go on from the newest checkpoint.
 
-        saved, warnings = load_newest(self.folder / "checkpoints")
+        RunError if there are only damaged ones, or it is of a run with other settings.
+        """
+        folder = self.folder / "checkpoints"
+        saved, warnings = load_newest(folder)
         if saved is None:
             warnings.append(f"{self.folder} has no checkpoint yet: the run begins again")
         else:
-            self.steps = self._saved = saved["steps"]
-            self._before = to_arrays(saved["seconds"])
-            self.results = [SuiteResult.model_validate(r) for r in saved["results"]]
-            *hidden, policy, value = to_arrays(saved["best"])
-            notes = self.notes() | {"steps": self.best.steps}
-            self._best = Policy(self.game, tuple(hidden), policy, value, notes)
-            if self._has_pool:
-                warnings += self.pool.restore(saved["pool"])
-            self._restore(saved)
+            try:
+                refuse_other(folder, saved["settings"], self.config)
+                warnings += self._go_on(saved)
+            except RunError:
+                raise
+            except Exception as error:  # others may have made it
+                raise RunError(
+                    f"{folder} has no checkpoint of this run: {describe(error)}"
+                ) from error
         for warning in warnings:
             console.print(f"warning: {warning}", markup=False, soft_wrap=True)
+
+    def _go_on(self, saved: dict[str, Any]) -> list[str]:
+        """Go on from a checkpoint; returns warnings."""
+        from boardenvs.agents.policy import Policy
+        from training.evaluation import SuiteResult
+
+        self.steps = self._saved = saved["steps"]
+        self._before = to_arrays(saved["seconds"])
+        self.results = [SuiteResult.model_validate(r) for r in saved["results"]]
+        if any({*r.scores} != {*self.config.evaluation.opponents} for r in self.results):
+            raise ValueError("its results are against others than evaluation.opponents")
+        *hidden, policy, value = to_arrays(saved["best"])
+        notes = self.notes() | {"steps": self.best.steps}
+        self._best = Policy(self.game, tuple(hidden), policy, value, notes)
+        warnings = self.pool.restore(saved["pool"]) if self._has_pool else []
+        self._restore(saved)
+        self._policy()  # ValueError for weights that are not finite
+        if not is_whole(self.steps, 1):
+            raise ValueError(f"steps is {quote(self.steps)}: it must be 1 or more")
+        return warnings
 
     @property
     def minutes(self) -> float:

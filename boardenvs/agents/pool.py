@@ -65,7 +65,7 @@ class OpponentPool:
         problems = []
         for name in files:
             try:
-                self._kept[name] = load_policy(self._folder / name)
+                self._kept[name] = load_policy(self._folder / Path(name).name)
             except (OSError, ValueError) as error:
                 problems.append(f"opponent {name} is left out of the pool: {error}")
         return problems
