@@ -116,6 +116,9 @@ def run(*arguments: str) -> int:
     return main([str(CONFIGS / "othello.yaml"), *overrides, *arguments])
 
 
+PARTS = "evaluations/1.npz", "positions/1_0000000.npz"
+
+
 def test_a_run_ends_with_an_evaluation_and_a_report_also_where_it_was_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -143,7 +146,7 @@ def test_a_run_ends_with_an_evaluation_and_a_report_also_where_it_was_interrupte
     assert len(whole.weights) == 3
     assert "| `random` |" in (folder / "report.md").read_text()
 
-    for lost in ("evaluations/1.npz", "positions/1_0000000.npz"):
+    for lost in PARTS:
         (folder / lost).write_bytes((folder / lost).read_bytes()[:200])
         assert run("--resume") == 2
         error = capsys.readouterr().err
@@ -156,8 +159,14 @@ def test_a_run_ends_with_an_evaluation_and_a_report_also_where_it_was_interrupte
     assert run("--resume") == 0
     again = load_evaluation(folder / "evaluation.npz")
     np.testing.assert_array_equal(again.weights, whole.weights)
+    others = {name: (folder / name).read_bytes() for name in PARTS}
     assert run("--overwrite", "--set", "seed=1") == 0
     assert (load_evaluation(folder / "evaluation.npz").weights != whole.weights).any()
+    for name, content in others.items():
+        (folder / "evaluations/1.npz").unlink()
+        (folder / name).write_bytes(content)
+        assert run("--resume", "--set", "seed=1") == 2
+        assert f"{name} was made with other settings" in capsys.readouterr().err
 
 
 def test_a_run_by_features_alone_learns(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import numpy as np
 from boardenvs.arena.executor import HERE, Executor
 from boardenvs.search import Evaluation
 from boardenvs.search.evaluation import Terms
-from boardenvs.search.evaluation_file import load_evaluation, save_evaluation
+from boardenvs.search.evaluation_file import EvaluationFileError, load_evaluation, save_evaluation
 from training.ntuple.fit import Regression, as_evaluation, stages_of
 from training.ntuple.ntuple_settings import NTupleConfig
 from training.ntuple.play import GamesToPlay, Positions, load_positions, save_positions
@@ -33,6 +34,8 @@ class NTupleRun:
     ) -> None:
         self._config, self._folder, self._progress = config, folder, progress
         self._executor = executor
+        chosen = config.model_dump_json(exclude={"workers", "report"})
+        self._settings = hashlib.sha256(chosen.encode()).hexdigest()
         self._game = config.make_game()
         features = self._game.feature_sizes if config.features else {}
         terms = Terms(self._game, config.parsed_tuples(), features)
@@ -48,6 +51,8 @@ class NTupleRun:
                 path.parent.mkdir(exist_ok=True)
                 save_evaluation(self._generation(generation, found), path)
             found = load_evaluation(path)
+            if found.notes.get("settings") != self._settings:
+                raise EvaluationFileError(f"{path} was made with other settings")
         assert found is not None
         return found
 
@@ -56,7 +61,7 @@ class NTupleRun:
         parts = self._play(generation, before)
         if settings.with_previous:
             paths = sorted((self._folder / "positions").glob(f"{generation - 1}_*.npz"))
-            parts += map(load_positions, paths)
+            parts += [load_positions(path, self._settings) for path in paths]
 
         def progress(stage: int) -> None:
             self._progress(f"generation {generation + 1}, stages", stage, config.stages)
@@ -64,6 +69,7 @@ class NTupleRun:
         found = self._regression.fit(Positions.joined(parts), progress)
         notes = {
             "run": config.name,
+            "settings": self._settings,
             "seed": config.seed,
             "generation": generation + 1,
             "games": settings.games,
@@ -86,7 +92,7 @@ class NTupleRun:
         done = settings.games - sum(files[path].games for path in left)
         tasks = [files[path] for path in left]
         for number, positions in self._executor.run(tasks, before):
-            save_positions(left[number], positions)
+            save_positions(left[number], positions, self._settings)
             done += tasks[number].games
             self._progress(f"generation {generation + 1}, games", done, settings.games)
-        return [load_positions(path) for path in files]
+        return [load_positions(path, self._settings) for path in files]
