@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from same import same
 
 from boardenvs import games
+from boardenvs.agents import make_agent
 from boardenvs.agents.alphabeta import AlphaBetaAgent
 from boardenvs.agents.mcts import MCTSAgent
 from boardenvs.envs.batch import Batch
@@ -61,7 +63,7 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
         (game.score_margin, "words to_move"),
         *((method, "words") for method in (game.piece_counts, game.kinds_on)),
         (lambda s: game.sample(s, np.random.default_rng(1)), "legal_bits"),
-        *((method, everything) for method in (game.positions, game.goal, game.is_over)),
+        *((method, everything) for method in (game.positions, game.goal, game.packed)),
         (lambda s: game.step(s, actions), everything),
         (lambda s: game.step_batch(s, actions), everything),
     ]
@@ -90,12 +92,17 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
     no_words: Any = None
     for noise in (np.zeros((5, 65)), np.full((ROWS, 65), np.nan), None):
         yield partial(gumbel_search, game, state, noise, GumbelSettings(4), no_words)
-    yield partial(game.step, state._replace(ply=-state.ply), actions)
+    yield partial(game.positions, state._replace(ply=-state.ply))
     for method in (game.positions, game.is_over, game.legal, game.wiped_out):
         yield partial(method, games.make("connect_four").init(ROWS))
     for method, _ in methods:  # not a state of arrays
-        for value in (None, game.start(), state._replace(words=no_words)):
+        for value in (None, game.start(), state._replace(words=no_words), state._replace(words=())):
             yield partial(method, value)
+    for value in (None, games.make("connect_four").init(ROWS)):
+        yield partial(make_agent("level:5").act, game, value)
+    for settings in (GumbelSettings(4, c_scale=np.nan), GumbelSettings(4, c_visit=-1.0)):
+        yield partial(gumbel_search, game, state, np.zeros((ROWS, 65)), settings, no_words)
+    yield from (game.start()._replace(to_move=2).fen, game.start()._replace(ply=-1).fen)
     for value in (None, 7, np.random):
         yield partial(game.sample, state, value)
     value = np.zeros(3)
@@ -146,6 +153,41 @@ def test_arrays_that_do_not_fit() -> None:
     assert not accepted
     assert refused["numba"] == refused["numpy"]
     assert len(refused["numpy"]) > 100
+
+
+def impossible_states(state: State) -> Iterator[State]:
+    """With arrays of the right types and shapes, but values that no game reaches."""
+    odd = np.random.default_rng(1).integers(2**64, size=ROWS, dtype=np.uint64)
+    yield state._replace(words=(odd, state.opp))
+    yield state._replace(legal_bits=state.legal_bits ^ odd[:, None])
+    yield from (state._replace(to_move=np.full_like(state.to_move, x)) for x in (2, -1, 127))
+    yield from (state._replace(ply=np.full_like(state.ply, x)) for x in (-1, 2**31 - 1, -(2**31)))
+    true = np.full(ROWS, 2, np.uint8).view(np.bool_)
+    yield from (state._replace(terminated=x) for x in (true, np.arange(ROWS) % 2 == 0))
+
+
+@pytest.mark.parametrize("name", ["othello", "lines_of_action"])
+def test_values_that_no_game_reaches(name: str) -> None:
+    """They give the same on both backends."""
+    game, found = games.make(name), list[list[Any]]()
+    actions = game.sample(game.init(ROWS), np.random.default_rng(1))
+    state = game.step(game.init(ROWS), actions)
+    try:
+        for backend in ("numpy", "numba"):
+            set_backend(backend)
+            found.append([])
+            for odd in impossible_states(state):
+                found[-1] += [f(odd) for f in (game.observe, game.score_margin, game.is_over)]
+                for chosen in (game.sample(odd, np.random.default_rng(1)), odd.own, 0 - odd.own):
+                    found[-1] += [game.step(odd, chosen), *game.step_batch(odd, chosen)]
+    finally:
+        set_backend(None)
+    assert same(*found)
+
+
+def test_a_damaged_position_has_no_end_of_legal_actions() -> None:
+    position = games.make("tictactoe").start()
+    assert position._replace(legal_bits=(-1,)).legal_actions() == []
 
 
 @pytest.mark.usefixtures("backend")

@@ -247,8 +247,7 @@ class Batch:
             legal = self.game.is_legal(self.seen, actions)
             meant = self.symmetries.meant(np.where(legal, actions, self.game.noop))
             meant[~legal] = self.game.num_actions
-            all_legal = bool(legal.all()) and not self.waiting.any()
-            after = self.game.step_batch(self.state, meant, self.waiting, all_legal=all_legal)
+            after = self.game.step_batch(self.state, meant, self.waiting)
         if self.stepping.on_illegal == "raise" and after.illegal.any():
             board = int(np.argmax(after.illegal))
             known = np.flatnonzero(self.game.legal(take(self.seen, slice(board, board + 1))))

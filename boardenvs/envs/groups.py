@@ -199,4 +199,4 @@ class GroupInPlay:
         """The opponent's ply in every row."""
         assert self.opponent is not None
         actions = choose(self.opponent, self._game, state, self.rng)
-        return self._game.step_batch(state, actions, all_legal=True)
+        return self._game.step_batch(state, actions)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache, reduce
 from inspect import cleandoc
 from itertools import chain, repeat
-from math import prod
 from operator import index, or_
 from string import ascii_lowercase
 from typing import Any, ClassVar
@@ -31,13 +30,13 @@ from boardenvs.game.state import (
     FloatArray,
     Int8Array,
     IntArray,
+    Kinds,
     State,
     Transition,
     WordArray,
-    check_numbers,
-    check_state,
+    check_arrays,
     empty_state,
-    state_words,
+    kinds_of,
 )
 from boardenvs.game.stepping import (
     check_actions,
@@ -202,12 +201,7 @@ class Game(Rules):
         the side to move or the ply are impossible.
         """
         _check_words(self, words)
-        if not is_whole(to_move, 0, 1):
-            raise PositionError(
-                f"to_move is {quote(to_move)}: it must be 0 or 1, an index of roles"
-            )
-        if not is_whole(ply, 0, MAX_PLY):
-            raise PositionError(f"ply is {quote(ply)}: it must be 0 or more, and at most 2**30")
+        _check_turn(to_move, ply)
         on_holes = (words[0] | words[1]) & self.holes
         if on_holes:
             names = ", ".join(map(self.square_name, squares_of(on_holes)))
@@ -220,6 +214,7 @@ class Game(Rules):
 
     def fen(self, position: Position) -> str:
         """A position as a line of text; see `boardenvs.game.fen`, which reads it back."""
+        _check_turn(position.to_move, position.ply)
         ranks = joined(reversed(self.ranks_of(position)))
         text = f"{ranks} {self.sides[position.to_move]} {position.ply}"
         rest = zip(self.further_words, position.by_role()[2:], strict=True)
@@ -270,24 +265,26 @@ class Game(Rules):
 
     def packed(self, state: State) -> tuple[Array, ...]:
         """A state as arrays of numbers, which can be kept in files."""
+        self.check_state(state)
         return state.arrays
 
     def unpacked(self, arrays: Sequence[Array]) -> State:
         """The reverse of `packed`."""
         found = State.of_arrays(arrays)
-        self.check_state(found)
+        self.check_values(found)
         return found
 
     def check_state(self, state: State) -> int:
-        """The number of rows; TypeError or ValueError unless it can be a state of this game."""
-        rows = check_state(state)
-        for name, found, own in (
-            ("words", sum(prod(x.shape[1:]) for x in state.words), len(self.word_names)),
-            ("words of legal actions", state.legal_bits.shape[1], self.legal_words),
-        ):
-            if found != own:
-                raise ValueError(f"the state has {found} {name}: {self.id} has {own}")
-        # Search would read beyond its tables.
+        """The number of rows; TypeError or ValueError unless the arrays fit this game."""
+        return check_arrays(state, self._kinds)
+
+    @cached_property
+    def _kinds(self) -> Kinds:
+        return kinds_of(self.empty(0))
+
+    def check_values(self, state: State) -> int:
+        """`check_state`, and ValueError for values beyond which search would read."""
+        rows = self.check_state(state)
         if (state.to_move >> 1).any():
             raise ValueError("to_move of the state has other numbers than 0 and 1")
         if state.ply.min(initial=0) < 0:
@@ -297,9 +294,14 @@ class Game(Rules):
             raise ValueError(f"legal_bits of the state has actions that {self.id} has not")
         return rows
 
+    def word_arrays(self, state: State) -> list[Array]:
+        """Words, to_move and ply as inputs of a `Kernel`; views, since none is ever negative."""
+        self.check_state(state)
+        return [*state.words, state.to_move.view(np.uint8), state.ply.view(np.uint32)]
+
     def positions(self, state: State) -> list[Position]:
         """The rows of a batch as single positions; `stack` is the way back."""
-        self.check_state(state)
+        self.check_values(state)
         words = zip(*(word.tolist() for word in state.columns), strict=True)
         legal_bits, *rest = (x.tolist() for x in state[1:])
         rows = zip(words, map(tuple, legal_bits), *rest, strict=True)
@@ -310,22 +312,24 @@ class Game(Rules):
     def legal(self, state: State, out: BoolArray | None = None) -> BoolArray:
         """The legal actions, (B, A) bool; all False where terminated. Written to `out` if given."""
         self.check_state(state)
-        layout = Layout((self.legal_words,), () if out is None else (-self.num_actions,))
-        layout.check("legal", [state.legal_bits], [] if out is None else [out])
-        flags = None if out is None else out.view(np.uint8)
+        flags = None
+        if out is not None:
+            layout = Layout((self.legal_words,), (-self.num_actions,))
+            layout.check("legal", [state.legal_bits], [out])
+            flags = out.view(np.uint8)
         mask: BoolArray = unpack(state.legal_bits, self.num_actions, flags).view(np.bool_)
         return mask
 
     def is_legal(self, state: State, actions: IntArray) -> BoolArray:
         """Whether row i's action is legal, (B,) bool; actions out of range are not."""
-        index = check_actions(actions, check_numbers(state)).astype(np.intp, copy=False)
+        index = check_actions(actions, self.check_state(state)).astype(np.intp, copy=False)
         legal: BoolArray = np.empty(len(index), np.bool_)
         self.kernels.is_legal.batch([state.legal_bits, index.view(np.uint64)], [legal])
         return legal
 
     def sample(self, state: State, rng: np.random.Generator) -> IntArray:
         """A uniformly random legal action for each row, (B,) int64; noop where terminated."""
-        actions = np.empty(check_numbers(state), np.int64)
+        actions = np.empty(self.check_state(state), np.int64)
         bits = _random_words(rng, len(actions))
         self.kernels.sample.batch([state.legal_bits, bits], [actions])
         return actions
@@ -348,16 +352,13 @@ class Game(Rules):
         state: State,
         actions: IntArray,
         waiting: BoolArray | None = None,
-        *,
-        all_legal: bool = False,
     ) -> Transition:
         """Play one ply in every row except the `waiting` ones, (B,) bool.
 
         Rows with an illegal action, and those that wait, stay as they are; what is over must wait.
-        `actions` is (B,) int; with `all_legal` no row waits, and all actions are known to be legal,
-        which saves time. The input state is not modified.
+        `actions` is (B,) int. The input state is not modified.
         """
-        actions = check_actions(actions, check_numbers(state))
+        actions = check_actions(actions, self.check_state(state))
         if waiting is None:
             waiting = np.zeros(len(actions), np.bool_)
         elif (waiting := np.asarray(waiting)).dtype.kind != "b":
@@ -366,32 +367,31 @@ class Game(Rules):
             raise ValueError(f"waiting has shape {waiting.shape}: it must be {actions.shape}")
         if self.in_words and get_backend() == "numba":
             return step_batch_compiled(self, state, actions, waiting)
-        return step_batch_by_parts(self, state, actions, waiting, all_legal=all_legal)
+        return step_batch_by_parts(self, state, actions, waiting)
 
     # ---- ends and values ---------------------------------------------------------------------
 
     def score_margin(self, state: State) -> IntArray:
         """Own minus opposing points of the side to move, (B,) int64; see `points`."""
-        return _difference(self.kernels.points, state_words(state)[:-1])
+        return _difference(self.kernels.points, self.word_arrays(state)[:-1])
 
     def results(self, state: State) -> FloatArray:
         """The goal values by role that each row would give, over or not, (B, 2) float."""
-        self.check_state(state)
         sign = np.sign(self.score_margin(state))
         sign[state.to_move == 1] *= -1
         return DRAW + DRAW * np.stack([sign, -sign], axis=1)
 
     def goal(self, state: State) -> FloatArray:
         """Goal values by role, 100 / 50 / 0, (B, 2) float; 0 until terminated."""
-        self.check_state(state)
-        return np.where(state.terminated[:, None], self.results(state), 0.0)
+        results = self.results(state)
+        return np.where(state.terminated[:, None], results, 0.0)
 
     def is_truncated(self, state: State) -> BoolArray:
         """Where the cap on plies ends a game that is not over, (B,) bool."""
         rows = self.check_state(state)
         if self.max_plies is None:
             return np.zeros(rows, np.bool_)
-        return (state.ply >= self.max_plies) & ~state.terminated
+        return (state.ply.view(np.uint32) >= self.max_plies) & ~state.terminated
 
     def wiped_out(self, state: State) -> BoolArray:
         """Which sides have no piece left, the one to move and the other, (2, B) bool."""
@@ -413,7 +413,7 @@ class Game(Rules):
         """
         if not self.has_heuristic:
             raise NotImplementedError(self.no_heuristic)
-        return _difference(self.kernels.evaluate, state_words(state))
+        return _difference(self.kernels.evaluate, self.word_arrays(state))
 
     @cached_property
     def feature_sizes(self) -> dict[str, int]:
@@ -425,14 +425,15 @@ class Game(Rules):
 
     def feature_numbers(self, state: State) -> IntArray:
         """The `features` of each row, in their order, (B, features) int64."""
-        numbers = np.empty((len(self.feature_sizes), check_numbers(state)), np.uint64)
+        words = self.word_arrays(state)
+        numbers = np.empty((len(self.feature_sizes), len(state.ply)), np.uint64)
         if len(numbers):
-            self.kernels.features.batch(state_words(state), list(numbers))
+            self.kernels.features.batch(words, list(numbers))
         return numbers.T.astype(np.int64)
 
     def piece_counts(self, state: State) -> IntArray:
         """How many pieces are on each board, (B,) int64."""
-        counts = np.empty(check_numbers(state), np.int64)
+        counts = np.empty(self.check_state(state), np.int64)
         self.kernels.pieces.batch(list(state.words), [counts])
         return counts
 
@@ -444,7 +445,7 @@ class Game(Rules):
     def kinds_on(self, state: State) -> WordArray:
         """The squares of each of the `kinds`, (kinds, W, B), W words a board."""
         width = self.board.words
-        found = np.empty((self.kernels.num_kinds * width, check_numbers(state)), np.uint64)
+        found = np.empty((self.kernels.num_kinds * width, self.check_state(state)), np.uint64)
         self.kernels.kinds.batch(list(state.words), list(found))
         return found.reshape(-1, width, len(state.ply))
 
@@ -457,7 +458,7 @@ class Game(Rules):
         It is indexed [row, y-1, x-1, plane], and a view of memory in which each plane is
         contiguous, (B, C * R * F) int8: `out`, if given.
         """
-        words = state_words(state)
+        words = self.word_arrays(state)
         bits = self._empty_planes(state) if out is None else out
         self.kernels.planes.batch(words, [bits])
         return self._as_planes(bits)
@@ -468,10 +469,10 @@ class Game(Rules):
         """`observe` and `legal` at once, which is faster; written to `planes` (B, C * R * F) int8
         and `mask` (B, A) bool where they are given.
         """
-        words = state_words(state)
+        words = self.word_arrays(state)
         planes = self._empty_planes(state) if planes is None else planes
         if mask is None:
-            mask = np.empty((len(planes), self.num_actions), np.bool_)
+            mask = np.empty((len(state.ply), self.num_actions), np.bool_)
         self.kernels.observe.batch([*words, state.legal_bits], [planes, mask])
         return self._as_planes(planes), mask
 
@@ -551,6 +552,14 @@ def _check_words(game: Game, words: Any) -> None:
     for (name, size), number in zip(game.numbers.items(), numbers, strict=True):
         if number >= size:
             raise PositionError(f"{name} is {number}: it must be below {size}")
+
+
+def _check_turn(to_move: object, ply: object) -> None:
+    """PositionError for an impossible side to move or ply."""
+    if not is_whole(to_move, 0, 1):
+        raise PositionError(f"to_move is {quote(to_move)}: it must be 0 or 1, an index of roles")
+    if not is_whole(ply, 0, MAX_PLY):
+        raise PositionError(f"ply is {quote(ply)}: it must be 0 or more, and at most 2**30")
 
 
 def _difference(kernel: Kernel, words: list[IntArray]) -> IntArray:

@@ -190,7 +190,8 @@ class Kernels:
         nothing, and nor does a row that waits, except that its history, too, moves on.
         """
         words, legal, (to_move, ply, terminated, action, waits) = self._parts(given)
-        plays = self._is_legal(*legal, action) & (waits ^ 1)
+        waits, idle = nonzero(waits), nonzero(waits | terminated)  # bytes, perhaps above 1
+        plays = self._is_legal(*legal, action) & (idle ^ 1)
         illegal = (plays | waits) ^ 1
         here = spread(plays)
         # Tables may end at noop: what is no action must not be looked up.
@@ -199,7 +200,7 @@ class Kernels:
         new, moves, (then, over) = self._parts(after)
         truncated: Bits = 0
         if self._rules.max_plies is not None:
-            truncated = less(ply + 1 & ALL, self._rules.max_plies) ^ 1
+            truncated = less(ply + 1 & 0xFFFF_FFFF, self._rules.max_plies) ^ 1
             truncated = truncated & (over ^ 1) & plays
         ended = over & plays
         mover = () if self._rules.alternates else (to_move,)

@@ -191,7 +191,7 @@ class Starts:
     """
 
     def __init__(self, game: Game, opening_plies: tuple[int, int], given: State | None) -> None:
-        if given is not None and (not game.check_state(given) or game.is_over(given).any()):
+        if given is not None and (not game.check_values(given) or game.is_over(given).any()):
             raise ValueError("starts must hold one or more positions in which the game is not over")
         check_plies(opening_plies, "opening_plies")
         self._game = game

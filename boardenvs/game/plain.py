@@ -239,7 +239,14 @@ class PlainGame(Game):
         state = super().empty(batch)
         return state._replace(words=(np.empty(batch, object),))
 
+    def check_state(self, state: State) -> int:
+        rows = super().check_state(state)
+        if not all(isinstance(played, PlayedBoard) for played in state.words[0].tolist()):
+            raise TypeError(f"words of the state must be boards of {self.id}")
+        return rows
+
     def wiped_out(self, state: State) -> BoolArray:
+        self.check_state(state)
         pieces = [self.kernels.pieces_of(played.board) for played in state.words[0]]
         found: BoolArray = np.array(pieces, object).reshape(-1, 2).T == 0
         found[:, found.all(axis=0)] = False  # a class without `squares`
@@ -247,15 +254,16 @@ class PlainGame(Game):
 
     def packed(self, state: State) -> tuple[Array, ...]:
         """With the actions that led to each position, (B, plies) int32, and then -1."""
+        _, *rest = super().packed(state)
         paths = np.array([played.path for played in state.words[0]], str)
-        return paths[:, None].view(np.int32) - 1, *state[1:]
+        return paths[:, None].view(np.int32) - 1, *rest
 
     def unpacked(self, arrays: Sequence[Array]) -> State:
         state = self.init(len(arrays[0]))
         for row, line in enumerate(arrays[0].tolist()):
             played = [action for action in line if action >= 0]
             state.words[0][row] = reduce(self.kernels.after, played, state.words[0][row])
-        return State(state.words, *arrays[1:])
+        return super().unpacked([*state.words, *arrays[1:]])
 
 
 def _snake(name: str) -> str:

@@ -59,7 +59,7 @@ class Position(NamedTuple):
         """The legal actions in ascending order."""
         actions = []
         for word, bits in enumerate(self.legal_bits):
-            while bits:
+            while bits > 0:
                 actions.append(64 * word + (bits & -bits).bit_length() - 1)
                 bits &= bits - 1
         return actions

@@ -18,14 +18,14 @@ IntArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 WordArray: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
 
 
-# The types of the words and the legal actions, to_move, ply and terminated.
-_TYPES: tuple[np.dtype[Any], ...] = tuple(map(np.dtype, (np.uint64, np.int8, np.int32, np.bool_)))
-
-
 class State(NamedTuple):
     """A batch of B positions. Action a is legal in row i iff bit a % 64 of
     `legal_bits[i, a // 64]` is set; nothing is legal where `terminated`. `words` are named by
     `Game.word_names`: first `own` and `opp`; those of a game's history are one array.
+
+    Arrays of other types or shapes are refused everywhere. Values that no game reaches, such as a
+    `to_move` of 2, are refused by search and by `Game.positions`; other results for them have no
+    meaning, but are the same on all backends.
 
     ```python
     import boardenvs
@@ -104,46 +104,43 @@ def empty_state(batch: int, words: int, history: int, legal_words: int) -> State
     )
 
 
-def check_numbers(state: State) -> int:
-    """The number of rows; `check_state` if an array has a wrong type: far faster if none has."""
-    of_word, of_move, of_ply, of_end = _TYPES
+# The types of the arrays of a state, and their shapes without the rows.
+Kinds: TypeAlias = tuple[list[np.dtype[Any]], list[tuple[int, ...]]]
+
+
+def kinds_of(state: State) -> Kinds:
+    """The kinds of these arrays."""
+    return [x.dtype for x in state.arrays], [x.shape[1:] for x in state.arrays]
+
+
+def check_arrays(state: State, kinds: Kinds) -> int:
+    """The number of rows; TypeError or ValueError unless the arrays are of these kinds."""
+    types, shapes = kinds
     try:
-        if (
-            state.to_move.dtype is of_move
-            and state.ply.dtype is of_ply
-            and state.terminated.dtype is of_end
-            and state.legal_bits.dtype is of_word
-            and all([word.dtype is of_word for word in state.words])  # noqa: C419 (faster)
-        ):
+        arrays, rows = state.arrays, state.ply.shape
+        fits = [x.shape for x in arrays] == [rows + shape for shape in shapes]
+        if fits and [x.dtype for x in arrays] == types and len(rows) == 1:
             return len(state.ply)
     except (AttributeError, TypeError):  # no state, or no arrays
         pass
-    return check_state(state)
+    raise _misfit(state, kinds)
 
 
-def state_words(state: State) -> list[IntArray]:
-    """Words, to_move and ply as inputs of a `Kernel`; views, since none is ever negative."""
-    check_numbers(state)
-    return [*state.words, state.to_move.view(np.uint8), state.ply.view(np.uint32)]
-
-
-def check_state(state: State) -> int:
-    """The number of rows; TypeError or ValueError unless the arrays are as `State` says."""
-    if not isinstance(state, State):
-        raise TypeError(f"{quote(state)} must be a State: `init`, `step` and `stack` make them")
-    rows, words = np.size(state.ply), len(state.words)
-    plain = any(np.asarray(word).dtype == object for word in state.words)  # boards, no words
-    of_words = (np.dtype(object) if plain else _TYPES[0],) * words
-    names, kinds = ("words",) * words + State._fields[1:], of_words + _TYPES
-    for name, array, kind in zip(names, state.arrays, kinds, strict=True):
-        if not isinstance(array, np.ndarray):
-            raise TypeError(f"{name} of the state: {quote(array)} must be an array of {kind}")
-        if array.dtype != kind:
-            raise TypeError(f"{name} of the state: {array.dtype} must be {kind}")
-        past = name == "words" and array is state.words[-1] and words > 2  # perhaps a history
-        if array.shape[:1] != (rows,) or array.ndim not in (1 + (name == "legal_bits"), 1 + past):
-            raise ValueError(f"{name} of the state: shape {array.shape} does not fit {rows} rows")
-    return rows
+def _misfit(state: object, kinds: Kinds) -> TypeError | ValueError:
+    """The error of arrays that are not of these kinds."""
+    if not isinstance(state, State) or not isinstance(state.words, tuple | list):
+        return TypeError(f"{quote(state)} must be a State: `init`, `step` and `stack` make them")
+    names = ("words",) * len(state.words) + State._fields[1:]
+    if len(names) != len(kinds[0]):
+        words = len(kinds[0]) - len(State._fields[1:])
+        return ValueError(f"the state has {len(state.words)} arrays of words: it must have {words}")
+    rows = (np.size(state.ply),)
+    for name, array, kind, shape in zip(names, state.arrays, *kinds, strict=True):
+        if getattr(array, "dtype", None) != kind:
+            return TypeError(f"{name} of the state: {quote(array)} must be an array of {kind}")
+        if array.shape != rows + shape:
+            return ValueError(f"{name} of the state: {array.shape} must be {rows + shape}")
+    raise AssertionError(f"{quote(state)} fits")
 
 
 def take(state: State, rows: Any) -> State:

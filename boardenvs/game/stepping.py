@@ -14,7 +14,6 @@ from boardenvs.game.state import (
     State,
     Transition,
     put,
-    state_words,
     take,
 )
 from boardenvs.utils.checks import quote
@@ -54,7 +53,7 @@ def step_rows(game: Game, state: State, actions: IntArray) -> State:
         index[frozen] = game.noop
     new = game.empty(len(index))
     game.kernels.step_words.batch(
-        [*state_words(state), index.view(np.uint64)],
+        [*game.word_arrays(state), index.view(np.uint64)],
         [*new.words, new.legal_bits, new.to_move, new.terminated],
     )
     np.add(state.ply, 1, out=new.ply)
@@ -71,29 +70,26 @@ def step_batch_compiled(
     new = game.empty(size)
     terminated, truncated, illegal = (np.empty(size, np.bool_) for _ in range(3))
     signs = np.empty(size, np.int8)
-    given = [*state.arrays, actions.astype(np.intp, copy=False), waiting]
-    try:
-        game.kernels.step_batch.batch(given, [*new.arrays, terminated, truncated, illegal, signs])
-    except (TypeError, ValueError):
-        game.check_state(state)
-        raise
+    given = [*state.words, state.legal_bits, state.to_move.view(np.uint8)]
+    given += [state.ply.view(np.uint32), state.terminated, actions.astype(np.intp, copy=False)]
+    game.kernels.step_batch.batch(
+        [*given, waiting], [*new.arrays, terminated, truncated, illegal, signs]
+    )
     if game.history and (idle := illegal | waiting).any():
         new.words[-1][idle] = state.words[-1][idle]
     return Transition(new, signs.astype(np.float64), terminated, truncated, illegal)
 
 
 def step_batch_by_parts(
-    game: Game, state: State, actions: IntArray, waiting: BoolArray, *, all_legal: bool
+    game: Game, state: State, actions: IntArray, waiting: BoolArray
 ) -> Transition:
     """`Game.step_batch` in NumPy, where each operation is a pass over the batch: rare work is done
     only for the rows that need it.
     """
-    size = game.check_state(state)
-    illegal: BoolArray = np.zeros(size, np.bool_)
-    if not all_legal:
-        illegal = ~(game.is_legal(state, actions) | waiting)
+    size = len(actions)
+    illegal = ~(game.is_legal(state, actions) & ~state.terminated | waiting)
     idle = illegal | waiting
-    if all_legal or not idle.any():
+    if not idle.any():
         new = step_rows(game, state, actions)
         over = game.is_over(new)
     else:

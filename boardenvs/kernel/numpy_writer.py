@@ -47,9 +47,7 @@ class NumpyProgram:
 
     def __call__(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         if self._arrays is None:
-            one, other = (
-                [x[:, 0] if x.ndim == 2 else x for x in part] for part in (inputs, outputs)
-            )
+            one, other = ([c for x in part for c in _columns(x)] for part in (inputs, outputs))
             self._on_columns(one, other)
         else:
             self._arrays.run(self._on_columns, inputs, outputs)
@@ -149,7 +147,7 @@ def _repeat_rows(program: NumpyProgram, args: Sequence[Array], count: int) -> li
 
 
 def _columns(array: Array) -> list[Array]:
-    return [array] if array.ndim == 1 else list(array.T)
+    return [array] if array.ndim < 2 else list(np.asarray(array).T)  # a matrix has no array (B,)
 
 
 def _compute_rows(
@@ -244,8 +242,9 @@ class _Writer:
         match node.op:
             case "lookup":
                 take = f"take_{len(self.names)}"
-                self.names[take] = node.extra.array.take
-                return f"{take}({args[0]}.view('p'), None, {out}, 'clip')"
+                self.names |= {take: node.extra.array.take, "minimum": np.minimum}
+                index = f"minimum({args[0]}, uint64({len(node.extra.values) - 1}), out={out})"
+                return f"{take}({index}.view('p'), None, {out}, 'clip')"
             case "when":
                 sub = self._sub(node.extra)
                 self.names |= {"compute_rows": _compute_rows}

@@ -37,6 +37,7 @@ from boardenvs.search.compiled.transposition import (
 )
 from boardenvs.search.compiler import (
     by_its_rules,
+    check_roots,
     check_seeds,
     compile_for,
     flat,
@@ -130,7 +131,7 @@ class AlphaBeta:
         calls; but if a table of `new_table` is given for each row, the values in it are used again.
         `stop()` is called every few milliseconds: once it returns True, the search ends.
         """
-        check_seeds(self.game, state, seeds)
+        check_seeds(check_roots(self.game, state), seeds)
         if get_backend() != self._backend:
             raise RuntimeError(f"this search is for {self._backend!r}, not for {get_backend()!r}")
         fewest, ends = 1 if forced else 2, self.is_end(state, limits)

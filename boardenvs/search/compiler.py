@@ -115,13 +115,18 @@ def _link_module(
     return link(module, rules, constants, dict(parts))
 
 
-def check_seeds(game: Game, state: State, seeds: WordArray) -> int:
+def check_roots(game: Game, state: State) -> int:
     """The number of rows; TypeError or ValueError unless it is a state of the game that can be
-    searched, with a seed, uint64, for each row.
+    searched.
     """
-    rows = game.check_state(state)
+    rows = game.check_values(state)
     if not (state.terminated | state.legal_bits.any(axis=1)).all():  # loops would read no edge
         raise ValueError("the state has rows that are not terminated and have no legal action")
+    return rows
+
+
+def check_seeds(rows: int, seeds: WordArray) -> int:
+    """The number of rows; ValueError unless there is a seed, uint64, for each."""
     given = np.asarray(seeds)
     if given.dtype != np.uint64 or given.shape != (rows,):
         raise ValueError(f"seeds are {quote(seeds)}: they must be ({rows},) uint64")

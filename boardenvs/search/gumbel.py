@@ -26,7 +26,7 @@ from boardenvs.search.compiled.policies import (
 from boardenvs.search.compiled.tree import NONE
 from boardenvs.search.compiler import by_its_rules, flat, room
 from boardenvs.search.trees import EdgeSelection, Evaluator, Trees, TreeSettings
-from boardenvs.utils.checks import is_whole
+from boardenvs.utils.checks import is_number, is_whole
 
 # One leaf of a tree at a time: code for guesses would take long to compile.
 _PARTS: dict[str, Callable[..., Any]] = {
@@ -62,8 +62,9 @@ def gumbel_search(
     `noise` (B, A) is Gumbel noise, which makes the action a draw from the improved policy, or 0,
     which gives the best action. ValueError if a game is over, or for numbers that make no sense.
     """
-    if not (is_whole(settings.simulations, 1) and is_whole(settings.considered, 1)):
-        raise ValueError(f"{settings}: simulations and considered must be whole, and 1 or more")
+    counts, weights = settings[:2], settings[2:]
+    if not (all(is_whole(x, 1) for x in counts) and all(is_number(x, 0, 1e9) for x in weights)):
+        raise ValueError(f"{settings}: counts must be whole, from 1 on, weights from 0 to 1e9")
     if game.is_over(state).any():
         raise ValueError("a game is over: there is nothing to search")
     shape = rows, _ = len(state.ply), game.num_actions

@@ -23,6 +23,7 @@ from boardenvs.search.compiled.tree import NONE, add_roots, copy_subtree, edges_
 from boardenvs.search.compiler import (
     Subtree,
     by_its_rules,
+    check_roots,
     check_seeds,
     child_of,
     compile_for,
@@ -136,7 +137,7 @@ def search_trees(
     settings = TreeSettings(simulations, c, evaluator)
     settings.check()
     found = []
-    for part in parts(check_seeds(game, state, seeds), simulations):
+    for part in parts(check_seeds(game.check_state(state), seeds), simulations):
         trees = Trees(game, take(state, part), seeds[part], settings)
         trees.search(simulations)
         found.append(trees.read())
@@ -172,7 +173,8 @@ class Trees:
         # A subtree may be larger than the room in the settings.
         most = max((int(known.tree.nodes_used[0]) for known in kept if known), default=0)
         settings = settings._replace(simulations=max(settings.simulations, most - 1))
-        self.game, self._settings, self._size = game, settings, check_seeds(game, state, seeds)
+        self.game, self._settings = game, settings
+        self._size = check_seeds(check_roots(game, state), seeds)
         self._policy = settings.policy() if policy is None else policy
         edges_below = EDGES_PER_NODE * (settings.most_nodes() - 1)
         widest = np.bitwise_count(state.legal_bits).sum(axis=1, dtype=np.int64).max(initial=0)

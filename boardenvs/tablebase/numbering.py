@@ -20,7 +20,7 @@ import numpy as np
 from boardenvs.board.bitboard import flip_files, from_squares, lowest
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
-from boardenvs.game.state import IntArray, State, WordArray, state_words, take
+from boardenvs.game.state import IntArray, State, WordArray, take
 from boardenvs.games.wolf_and_sheep import by_role
 from boardenvs.kernel import Bits, Kernel, Table, nonzero, popcount, spread
 
@@ -36,9 +36,9 @@ _SUBSETS = [Table([comb(k, size) for k in range(32)]) for size in range(1, SHEEP
 
 def numbers(game: Game, state: State) -> IntArray:
     """The number of each row's position, (B,) int64; PositionError for one without a number."""
-    found = np.empty(len(state.ply), np.int64)
-    fits = np.empty(len(state.ply), np.bool_)
-    _NUMBER.batch(state_words(state)[:-1], [found, fits])
+    words = game.word_arrays(state)[:-1]
+    found, fits = np.empty(len(state.ply), np.int64), np.empty(len(state.ply), np.bool_)
+    _NUMBER.batch(words, [found, fits])
     if not fits.all():
         row = int(np.argmin(fits))
         (position,) = game.positions(take(state, [row]))
@@ -57,7 +57,7 @@ def positions(game: Game, to_move: int, wolf: int) -> tuple[IntArray, State]:
     wolves, sheep = (state.own, state.opp) if to_move == 0 else (state.opp, state.own)
     wolves[:], sheep[:] = 1 << wolf, flocks[rank]
     state.to_move[:], state.ply[:] = to_move, 0
-    game.kernels.begin.batch(state_words(state), [state.legal_bits, state.terminated])
+    game.kernels.begin.batch(game.word_arrays(state), [state.legal_bits, state.terminated])
     return (64 * to_move + wolf) * FLOCKS + rank, state
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from boardenvs.game.contract import Game
-from boardenvs.game.state import IntArray, State, state_words
+from boardenvs.game.state import IntArray, State
 
 COUNT = 3**9
 CHUNKS = [()]
@@ -16,6 +16,7 @@ _DIGITS = 3 ** np.arange(9)
 
 def numbers(game: Game, state: State) -> IntArray:
     """The number of each row's position as its side to move sees it, (B,) int64."""
+    game.check_state(state)
     own, opp = ((words[:, None] >> _SQUARES & np.uint64(1)) for words in (state.own, state.opp))
     found: IntArray = (own.astype(np.int64) + 2 * opp.astype(np.int64)) @ _DIGITS
     return found
@@ -29,5 +30,5 @@ def positions(game: Game) -> tuple[IntArray, State]:
     for words, digit in ((state.own, 1), (state.opp, 2)):
         words[:] = ((digits == digit) << np.arange(9)).sum(axis=1)
     state.to_move[:], state.ply[:] = 0, (digits > 0).sum(axis=1)
-    game.kernels.begin.batch(state_words(state), [state.legal_bits, state.terminated])
+    game.kernels.begin.batch(game.word_arrays(state), [state.legal_bits, state.terminated])
     return ids, state

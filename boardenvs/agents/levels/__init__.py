@@ -42,7 +42,7 @@ class Mixture:
 
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         rng = np.random.default_rng(rng)
-        chosen = np.empty(len(state.ply), np.int64)
+        chosen = np.empty(game.check_state(state), np.int64)
         strong = rng.random(len(chosen)) < self.share
         for agent, rows in ((self.stronger, strong), (self.weaker, ~strong)):
             if rows.any():
