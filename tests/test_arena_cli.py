@@ -98,9 +98,11 @@ def test_games_that_cannot_be_written_are_named_and_played_again(tmp_path: Path)
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, handler)
     path = out / "games" / "reversi.jsonl"
-    assert f"{path}: File too large" in said
+    assert f"{path}: File too large What was played is kept." in said
     assert path.read_bytes() == b""
     assert len((out / "journal.jsonl").read_bytes().splitlines()) == 1
+    (out / "report.md").symlink_to("elsewhere")  # refused before anything is replaced
+    assert "--resume" not in run(*words, "--out", out, "--overwrite", code=2)
 
 
 def test_progress_and_compiling_are_reported_without_a_terminal(

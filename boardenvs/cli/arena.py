@@ -81,12 +81,12 @@ class ArenaCommand:
     def run(self) -> None:
         from boardenvs.arena import run_tournament, write_results
         from boardenvs.arena.executor import WorkerError
-        from boardenvs.arena.tournament import JOURNAL, WRITTEN
+        from boardenvs.arena.tournament import WRITTEN
         from boardenvs.utils.console import counting, make_console
         from boardenvs.utils.ending import message_of, why_interrupted
         from boardenvs.utils.files import working_alone
 
-        settings, console = self._settings(), make_console()
+        settings, console, began = self._settings(), make_console(), False
         if self.resume:
             with working_alone(self.out, WRITTEN):
                 _drop_unfinished_games(self.out)
@@ -94,6 +94,8 @@ class ArenaCommand:
             with counting("pairings", every=0.0) as show:
 
                 def watch(played: Played | None, done: int, total: int) -> None:
+                    nonlocal began
+                    began = True
                     if played is not None:
                         _record(self.out, played)
                     show(done, total, _line(played))
@@ -112,7 +114,7 @@ class ArenaCommand:
             console.print(f"{why_interrupted(error)}; go on with: {go_on}", soft_wrap=True)
             raise typer.Exit(130) from None
         except (OSError, WorkerError) as error:
-            if not (self.out / JOURNAL).exists():
+            if not began:
                 raise
             raise RuntimeError(
                 f"{message_of(error)}\nWhat was played is kept. When it is put right: "
