@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -84,10 +85,12 @@ def test_a_run_that_is_interrupted_ends_as_one_that_is_not(
         ppo_jax.main([*words, "--name", "parts"])
     kept = Path("runs/parts/checkpoint.npz")
     content = kept.read_bytes()
-    kept.write_bytes(content[:-99])
-    with pytest.raises(SystemExit):
-        ppo_jax.main(["--name", "parts", "--resume"])
-    assert "checkpoint.npz is not a checkpoint file" in capsys.readouterr().err
+    other = Path("runs/whole/checkpoint.npz").read_bytes()
+    for damaged, said in ((content[:-99], "not a checkpoint file"), (other, "other settings")):
+        kept.write_bytes(damaged)
+        with pytest.raises(SystemExit):
+            ppo_jax.main(["--name", "parts", "--resume"])
+        assert re.search(f"checkpoint.npz is .*{said}", capsys.readouterr().err)
     kept.write_bytes(content)
     ppo_jax.main(["--name", "parts", "--resume", "--trust"])
     assert [row["steps"] for row in rows("parts")] == [2048, 4096]

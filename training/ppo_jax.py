@@ -17,7 +17,7 @@ import itertools
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -262,7 +262,7 @@ def train(trainer: Trainer, folder: Path) -> None:
     block = settings.updates * settings.update
     rows: list[dict[str, float]] = []
     if checkpoint.exists():
-        state, rows = read_checkpoint(checkpoint, state)
+        state, rows = read_checkpoint(checkpoint, state, settings)
     while len(rows) < settings.evaluations:
         began = time.perf_counter()
         state, metrics = trainer.block(state)
@@ -273,7 +273,7 @@ def train(trainer: Trainer, folder: Path) -> None:
         policy = Policy(game, hidden, policy_head, value_head, notes)
         row = {"steps": steps, "steps_per_second": block / seconds, **found}
         rows = evaluate(policy, settings, folder, rows, row)
-        write_checkpoint(checkpoint, state, rows)
+        write_checkpoint(checkpoint, state, rows, settings)
 
 
 class JaxCheckpointError(ValueError):
@@ -283,14 +283,16 @@ class JaxCheckpointError(ValueError):
 _KIND = ArchiveKind("checkpoint", "training.ppo_jax", JaxCheckpointError)
 
 
-def write_checkpoint(path: Path, state: TrainState, rows: list[Any]) -> None:
+def write_checkpoint(path: Path, state: TrainState, rows: list[Any], settings: JaxSettings) -> None:
     """Write everything that the rest of the run depends on."""
-    file = io.BytesIO()
-    np.savez(file, *map(np.asarray, jax.tree.leaves(state)), rows=np.array(json.dumps(rows)))
+    file, made = io.BytesIO(), json.dumps([rows, asdict(settings)])
+    np.savez(file, *map(np.asarray, jax.tree.leaves(state)), made=np.array(made))
     write_atomically(path, file.getvalue())
 
 
-def read_checkpoint(path: Path, like: TrainState) -> tuple[TrainState, list[Any]]:
+def read_checkpoint(
+    path: Path, like: TrainState, settings: JaxSettings
+) -> tuple[TrainState, list[Any]]:
     """The state and the metrics of a checkpoint; `like` has arrays of the same shapes.
 
     JaxCheckpointError if it is damaged, or of a run with other settings.
@@ -301,7 +303,10 @@ def read_checkpoint(path: Path, like: TrainState) -> tuple[TrainState, list[Any]
             jnp.array(read_array(file, f"arr_{number}", leaf.shape, (leaf.dtype.name,)))
             for number, leaf in enumerate(leaves)
         ]
-        return jax.tree.unflatten(structure, kept), list(read_json(file, "rows"))
+        rows, made = read_json(file, "made")
+        if json.dumps(made) != json.dumps(asdict(settings)):
+            raise JaxCheckpointError(f"{path} is of a run with other settings")
+        return jax.tree.unflatten(structure, kept), list(rows)
 
 
 def main(words: Sequence[str] | None = None) -> None:
