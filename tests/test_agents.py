@@ -7,7 +7,7 @@ from inspect import signature
 
 import numpy as np
 import pytest
-from variants import GAMES
+from variants import KINDS
 
 from boardenvs.agents import AGENTS, check_game, make_agent
 from boardenvs.agents.alphabeta import AlphaBetaAgent
@@ -41,7 +41,7 @@ QUICK = {
 
 
 @pytest.mark.parametrize(
-    ("name", "game_id"), [(name, game) for name in AGENTS for game in GAMES if plays(name, game)]
+    ("name", "game_id"), [(name, game) for name in AGENTS for game in KINDS if plays(name, game)]
 )
 def test_actions_are_legal_and_noop_where_the_game_is_over(name: str, game_id: str) -> None:
     game, rng = make(game_id), np.random.default_rng(0)
@@ -59,7 +59,7 @@ def test_actions_are_legal_and_noop_where_the_game_is_over(name: str, game_id: s
         state = game.step(state, actions)
 
 
-@pytest.mark.parametrize("game_id", GAMES)
+@pytest.mark.parametrize("game_id", KINDS)
 @pytest.mark.parametrize("name", ["greedy", "positional"])
 def test_players_of_one_ply_play_what_their_rule_says(name: str, game_id: str) -> None:
     """The most points or the best heuristic after the move, said once more, one board at a time;

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from negamax import lead_with_best_play, worths
-from variants import GAMES
+from variants import KINDS
 
 from boardenvs.agents import make_agent
 from boardenvs.agents.analyse import analyse, analyse_until
@@ -42,7 +42,7 @@ AGENTS = [
 ]
 
 
-CASES = [(game, spec) for game in GAMES for spec in AGENTS if spec != "perfect" or "wolf" in game]
+CASES = [(game, spec) for game in KINDS for spec in AGENTS if spec != "perfect" or "wolf" in game]
 
 
 def some_positions(
@@ -139,7 +139,7 @@ def test_a_game_that_is_over_has_its_result() -> None:
 # ---- by alpha-beta -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("game_id", GAMES)
+@pytest.mark.parametrize("game_id", KINDS)
 def test_alphabeta_values_every_move_by_full_search(game_id: str) -> None:
     game = make(game_id)
     for depth in (1, 2):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -163,11 +165,23 @@ def test_who_cannot_be_made_forfeits_and_void_pairings_are_rated_around() -> Non
 SETTINGS = make_settings(["random", "greedy"], ["othello", "reversi"], pairs=2)
 
 
+@functools.cache
+def played_at_once() -> Results:
+    return play_here(SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    set_backend("numpy")
+    folder = tmp_path_factory.mktemp("whole")
+    run_tournament(SETTINGS, folder, workers=0)
+    return folder
+
+
 @pytest.fixture
-def finished(tmp_path: Path) -> Path:
+def finished(whole: Path, tmp_path: Path) -> Path:
     """The journal of a finished tournament."""
-    run_tournament(SETTINGS, tmp_path, workers=0)
-    return tmp_path / JOURNAL
+    return shutil.copytree(whole, tmp_path / "finished") / JOURNAL
 
 
 def resume(
@@ -180,7 +194,7 @@ def resume(
     found = run_tournament(
         settings, folder, resume=True, workers=0, watcher=lambda *now: seen.append(now)
     )
-    assert without_timings(found) == without_timings(expected or play_here(settings))
+    assert without_timings(found) == without_timings(expected or played_at_once())
     before, *played = (done for _, done, _ in seen)
     assert played == [before + 1 + number for number in range(len(played))]
     return before, [now.game for now, _, _ in seen if now is not None]
@@ -256,7 +270,7 @@ def test_a_killed_tournament_goes_on_to_the_same_results(
         assert f"go on with: boardenvs arena --resume --out {out} --trust\n" in output
         assert "Traceback" not in output
     settings = make_settings(["random", "greedy", waiting], ["reversi"], pairs=1)
-    assert resume(out, settings) == (1, ["reversi"] * 2)
+    assert resume(out, settings, play_here(settings)) == (1, ["reversi"] * 2)
 
 
 # ---- what is written ---------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from contextlib import nullcontext
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from engine_scripts import (
     last_legal,
     refusing,
 )
-from variants import FIVE, random_line
+from variants import random_line
 
 from boardenvs import games, make_agent, play_match
 from boardenvs.agents.spec import runs_code
@@ -86,12 +87,14 @@ class InProcess:
         return np.array(list(found), np.int64)
 
 
-OTHERS = ("boardenvs_breakthrough:Breakthrough", "checkers", "nine_mens_morris")
+OTHERS = ("boardenvs_breakthrough:Breakthrough", "wolf_and_sheep")
 
 
-@pytest.mark.parametrize("name", [*FIVE, *OTHERS])
-@every_protocol
-def test_our_own_engine_plays_as_in_process(name: str, protocol: str) -> None:
+@pytest.mark.parametrize(
+    ("protocol", "name"),
+    [*product(PROTOCOLS, ("othello", "reversi", "checkers")), *product(["gtp"], OTHERS)],
+)
+def test_our_own_engine_plays_as_in_process(protocol: str, name: str) -> None:
     """Whole games from openings, and single positions: squares, colours and passes."""
     game = games.parse(name)
     if protocol == "nboard" and name not in ("othello", "reversi"):

@@ -73,10 +73,12 @@ def digit_on(position: Position, square: int) -> int:
     return int(side + 2 * kinds[0] if side and kinds else side)
 
 
-def plain_value(evaluation: Evaluation, position: Position, heuristic: int) -> int:
+def plain_value(
+    evaluation: Evaluation, position: Position, heuristic: int, numbers: dict[Tuple, list[int]]
+) -> int:
     """Image by image, square by square; the weight of a number is that of the least number which
-    any symmetry of the game makes of it and which maps the tuple to itself. Then the features, by
-    the rule run on ints.
+    any symmetry of the game makes of it and which maps the tuple to itself: all such `numbers` are
+    kept. Then the features, by the rule run on ints.
     """
     game, words = evaluation.game, position.words
     base = 1 + 2 * (len(game.squares) - 1)
@@ -91,9 +93,10 @@ def plain_value(evaluation: Evaluation, position: Position, heuristic: int) -> i
             on = dict(zip(squares, digits, strict=True))
             return int(min(sum(on[q] * base**k for k, q in enumerate(image)) for image in same))
 
-        kept = sorted(
-            {least(digits) for digits in itertools.product(range(base), repeat=len(squares))}
-        )
+        kept = numbers.get(squares)
+        if kept is None:
+            every = itertools.product(range(base), repeat=len(squares))
+            kept = numbers[squares] = sorted({least(digits) for digits in every})
         for image in {frozenset(image): image for image in images}.values():
             number = least(digit_on(position, q) for q in image)
             total += int(evaluation.weights[stage, start + kept.index(number)])
@@ -111,7 +114,9 @@ def test_values_are_sums_over_images(name: str) -> None:
     evaluation, state = random_evaluation(game), sample(game)
     values = game.values(state) if game.has_heuristic else np.zeros_like(state.ply)
     rows = zip(game.positions(state), values.tolist(), strict=True)
-    assert evaluation.values(state).tolist() == [plain_value(evaluation, *row) for row in rows]
+    numbers: dict[Tuple, list[int]] = {}
+    expected = [plain_value(evaluation, *row, numbers) for row in rows]
+    assert evaluation.values(state).tolist() == expected
 
 
 def test_search_judges_by_the_tables(backend: str) -> None:

@@ -223,7 +223,7 @@ def test_a_judge_has_half_of_each_value_and_no_share_of_the_policy() -> None:
 
 TINY: dict[str, Any] = {
     "game": "othello",
-    "steps": 512,
+    "steps": 256,
     "checkpoint_every": 128,
     "self_play": {"boards": 8, "opening_plies": [40, 50], "opponents": {"greedy": 0.25}},
     "search": {
@@ -231,7 +231,7 @@ TINY: dict[str, Any] = {
         "playout_cap_role_share": 0.5,
     },
     "learning": {"hidden": [16], "replay": 512, "batch_size": 32},
-    "evaluation": {"every": 256, "pairs": 2, "opponents": ["random"], "opening_plies": [40, 44]},
+    "evaluation": {"every": 128, "pairs": 2, "opponents": ["random"], "opening_plies": [40, 44]},
     "report": {"pairs": 2, "opponents": ["random"], "opening_plies": [40, 44]},
 }  # fmt: skip
 
@@ -248,7 +248,7 @@ def test_a_run_that_resumes_goes_on_bit_for_bit(tiny: str) -> None:
     folder = Path("runs/tiny")
     expected = load_newest(folder / "checkpoints")[0]
     assert expected is not None
-    assert 512 <= expected["steps"] < 640
+    assert 256 <= expected["steps"] < 384
     assert load_policy(folder / "policy.npz").notes["run"] == "tiny"
     sorted((folder / "checkpoints").iterdir())[-1].unlink()
     run = GumbelRun(read_settings(GumbelConfig, Path(tiny)), folder)

@@ -75,7 +75,7 @@ def test_sets_of_several_words_in_machine_code() -> None:
 
 @pytest.mark.parametrize("name", [name for name in GAMES if name not in LARGE])
 def test_rules_are_consistent(name: str) -> None:
-    check_rules(GAMES[name].game, num_games=2)
+    check_rules(GAMES[name].game, num_games=1 if name == "hex" else 2)  # of 121 squares
 
 
 def test_a_position_that_comes_again() -> None:
@@ -230,10 +230,10 @@ def test_a_record_from_the_middle_of_a_turn_is_read_back(tmp_path: Path) -> None
 
 
 def test_boards_that_differ_are_remembered_by_different_numbers() -> None:
-    """Two pieces of each side on any squares: a hash by one multiplication has 1,000 collisions."""
+    """Two pieces of each side on any squares: a hash by one multiplication has 60 collisions."""
     rng, game = np.random.default_rng(1), boardenvs.games.make("lines_of_action:rules=tournament")
-    squares = np.uint64(1) << rng.integers(64, size=(4, 10**6), dtype=np.uint64)
+    squares = np.uint64(1) << rng.integers(64, size=(4, 250_000), dtype=np.uint64)
     own, opp = squares[0] | squares[1], squares[2] | squares[3]
-    none = np.zeros(10**6, np.uint64)
+    none = np.zeros(250_000, np.uint64)
     known = game.kernels._known_by(own, opp, *[none] * game.history, none)
     assert len(np.unique(known)) == len(np.unique(np.stack([own, opp]), axis=1).T)

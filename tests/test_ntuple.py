@@ -39,7 +39,7 @@ CONFIGS = Path(__file__).resolve().parents[1] / "configs" / "ntuple"
 TUPLES = tuple(map(parse_tuple, ("a1 b1", "d3 e3 f3", "b2 c3")))
 LATE = "opening_plies: [40, 48]"
 SHORT = (
-    f"generations=[{{games: 6, depth: 1, endgame: 4, {LATE}}}, {{games: 5, depth: 1, endgame: 4, "
+    f"generations=[{{games: 4, depth: 1, endgame: 4, {LATE}}}, {{games: 3, depth: 1, endgame: 4, "
     f"noise: 0.1, random_move_share: 0.5, targets: {{depth: 1, endgame: 4}}, {LATE}}}]",
     "tuples=[a1 b1 c1 d1, a1 b1 a2 b2]",
     "stages=3",
@@ -136,7 +136,7 @@ def test_a_run_ends_with_an_evaluation_and_a_report_also_where_it_was_interrupte
         patch.setattr("training.ntuple.play.play", interrupted)
         assert run() == 130
     assert "go on with: python -m training.ntuple" in capsys.readouterr().out
-    assert len(list((folder / "positions").glob("*.npz"))) == 4
+    assert len(list((folder / "positions").glob("*.npz"))) == 3
     assert run() == 2  # the folder is there
     assert run("--resume", "--set", "seed=1") == 2
     assert "seed was 0 and is 1" in capsys.readouterr().err
@@ -154,7 +154,7 @@ def test_a_run_ends_with_an_evaluation_and_a_report_also_where_it_was_interrupte
         assert "remove it, and --resume makes it again" in error
         (folder / lost).unlink()
     # As if killed in the second generation.
-    for lost in ("evaluation.npz", "positions/1_0000004.npz", "report.md"):
+    for lost in ("evaluation.npz", "positions/1_0000002.npz", "report.md"):
         (folder / lost).unlink()
     assert run("--resume") == 0
     again = load_evaluation(folder / "evaluation.npz")

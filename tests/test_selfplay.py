@@ -58,7 +58,7 @@ def test_each_mover_learns_its_own_result(spec: str) -> None:
 def test_what_is_seen_under_a_symmetry_is_played_on_the_board(spec: str) -> None:
     """Step by step, terminal observations too: the image of the board's position is seen."""
     game, rng = games.make(spec), np.random.default_rng(0)
-    env = BoardVecEnv(game, 32, symmetries=True, seed=0)
+    env = BoardVecEnv(game, 8, symmetries=True, seed=0)
     env.reset()
     symmetries = env.boards.symmetries
     assert symmetries is not None
@@ -75,7 +75,7 @@ def test_what_is_seen_under_a_symmetry_is_played_on_the_board(spec: str) -> None
             found = infos[row]["terminal_observation"] if dones[row] else observations[row]
             assert np.array_equal(found, game.observe(stack([after.image(symmetry)]))[0])
             ended += bool(dones[row])
-    assert ended > 20
+    assert ended > 5
 
 
 # ---- openings ----------------------------------------------------------------------------------
