@@ -5,6 +5,7 @@ backends, and none reads or writes beyond them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,9 @@ from boardenvs import games
 from boardenvs.agents import make_agent
 from boardenvs.agents.alphabeta import AlphaBetaAgent
 from boardenvs.agents.mcts import MCTSAgent
+from boardenvs.agents.trained import trained_policy
 from boardenvs.envs.batch import Batch
+from boardenvs.envs.symmetry import BoardSymmetries
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import Starts
 from boardenvs.game.state import State
@@ -26,6 +29,7 @@ from boardenvs.search.alphabeta import alphabeta_for
 from boardenvs.search.gumbel import GumbelSettings, gumbel_search
 from boardenvs.search.limits import Limits
 from boardenvs.search.trees import search_trees
+from boardenvs.tablebase import Tablebase
 
 ROWS = 37
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -100,6 +104,14 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
             yield partial(method, value)
     for value in (None, games.make("connect_four").init(ROWS)):
         yield partial(make_agent("level:5").act, game, value)
+    table, marks = Tablebase.load(games.make("tictactoe")), games.make("tictactoe").init(2)
+    for words in ((marks.own + np.uint64(3), marks.own + np.uint64(1)), (~marks.own, marks.opp)):
+        yield partial(table.lookup, marks._replace(words=words))
+    yield from (partial(method, no_words) for method in (table.lookup, table.mistakes))
+    yield partial(BoardSymmetries(game, ROWS).seen, no_words)
+    policy = trained_policy(game)
+    for value in (policy.value_head[0].tolist(), policy.value_head[0].astype(np.int64)):
+        yield partial(replace, policy, value_head=(value, policy.value_head[1]))
     for settings in (GumbelSettings(4, c_scale=np.nan), GumbelSettings(4, c_visit=-1.0)):
         yield partial(gumbel_search, game, state, np.zeros((ROWS, 65)), settings, no_words)
     yield from (game.start()._replace(to_move=2).fen, game.start()._replace(ply=-1).fen)

@@ -34,7 +34,7 @@ _LARGEST = 1e30
 class Policy:
     """A network for one game with one set of rules.
 
-    ValueError if the layers do not fit the game or each other, or could overflow.
+    TypeError or ValueError if the layers do not fit the game or each other, or could overflow.
     """
 
     game: Game
@@ -49,6 +49,10 @@ class Policy:
         check_name("activation", self.activation, ACTIVATIONS)
         shapes = layer_shapes(self.game, [len(biases) for _, biases in self.hidden])
         for shape, (weights, biases) in zip(shapes.values(), self.layers, strict=True):
+            if not all(
+                isinstance(x, np.ndarray) and x.dtype.kind == "f" for x in (weights, biases)
+            ):
+                raise TypeError("the weights and biases of a layer must be arrays of floats")
             if weights.shape != shape or biases.shape != shape[1:]:
                 raise ValueError(
                     f"a layer has weights {weights.shape} and biases {biases.shape}: it must have "

@@ -43,7 +43,7 @@ class BoardSymmetries:
         """The positions as the policy sees them, under the symmetries `chosen` (B,), by default the
         current symmetries of the boards.
         """
-        seen = take(state, np.arange(len(state.ply)))
+        seen = take(state, np.arange(self._game.check_state(state)))
         chosen = self.chosen if chosen is None else chosen
         for index, symmetry in enumerate(self._symmetries):
             rows = np.flatnonzero(chosen == index)

@@ -208,7 +208,7 @@ def empty_tree(
         *room(trees * max_nodes, *6 * [np.int64], np.float64),
         *room(trees * edge_stride, *3 * [np.int64], *2 * [np.float64]),
         *(numbers(trees) for _ in range(3)),
-        array_for_loops(seeds.copy()),
+        array_for_loops(np.array(seeds)),
         max_nodes,
         edge_stride,
         position_size,

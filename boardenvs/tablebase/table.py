@@ -126,6 +126,7 @@ class Tablebase:
         """The share of each row's legal actions that give its value away, (B,) float; 0 if nothing
         is legal.
         """
+        self.game.check_state(state)
         legal = np.bitwise_count(state.legal_bits).sum(axis=1)
         kept = np.concatenate([self.preserving(part).sum(axis=1) for part in parts(state)])
         return np.where(legal > 0, 1 - kept / np.maximum(legal, 1), 0.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from boardenvs.game.contract import Game
+from boardenvs.game.errors import PositionError
 from boardenvs.game.state import IntArray, State
 
 COUNT = 3**9
@@ -15,8 +16,12 @@ _DIGITS = 3 ** np.arange(9)
 
 
 def numbers(game: Game, state: State) -> IntArray:
-    """The number of each row's position as its side to move sees it, (B,) int64."""
+    """The number of each row's position as its side to move sees it, (B,) int64; PositionError for
+    one without a number.
+    """
     game.check_state(state)
+    if (state.own & state.opp | (state.own | state.opp) >> 9).any():
+        raise PositionError("a position has two marks on a square, or one outside of the board")
     own, opp = ((words[:, None] >> _SQUARES & np.uint64(1)) for words in (state.own, state.opp))
     found: IntArray = (own.astype(np.int64) + 2 * opp.astype(np.int64)) @ _DIGITS
     return found
