@@ -204,7 +204,7 @@ WRONG_LINES = [
     ("[" * 100_000, "this is not JSON: recursion limit"),
     (LINE.replace("100", "NaN"), "this is not JSON"),
     (line(info={"who": "\ud800"}), "this is not JSON"),
-    (line(version=2), "version is 2: it must be less than or equal to 1"),
+    (line(version=2), "version is 2: it must be 1"),
     (line(game="otello"), "Did you mean 'othello'"),
     (line(game="sys:exit"), "which a file does not import or call"),
     (line(actions="f5 z9"), "z9"),

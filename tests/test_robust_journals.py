@@ -96,9 +96,9 @@ FORFEITED = {**PLAYED["faults"][0], "forfeits": 1}
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ([PLAYED], "an earlier line has the result of reversi, greedy, random"),
-        ([VOID], "an earlier line has"),
-        ([{**PLAYED, "game": "othello"}], "no pairing othello, greedy, random"),
+        ([PLAYED], "reversi, greedy, random is no pairing that was left"),
+        ([VOID], "no pairing that was left"),
+        ([{**PLAYED, "game": "othello"}], "othello, greedy, random is no pairing"),
         ([{**PLAYED, "second": "perfect"}], "no pairing"),
         ([{**PLAYED, "first": "random", "second": "greedy"}], "no pairing"),
         ([{**PLAYED, "second": "greedy"}], "no pairing"),

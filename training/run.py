@@ -25,7 +25,6 @@ from boardenvs.envs.groups import Opponent
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import PlayedBy, distinct_openings, random_openings
 from boardenvs.game.state import FloatArray, State, concat
-from boardenvs.utils.checks import is_whole, quote
 from boardenvs.utils.ending import ENDING, handling
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.imports import describe
@@ -229,7 +228,7 @@ class Run(ABC):
         from boardenvs.agents.policy import Policy
         from training.evaluation import SuiteResult
 
-        self.steps = self._saved = saved["steps"]
+        self.steps = self._saved = int(saved["steps"])
         self._before = to_arrays(saved["seconds"])
         self.results = [SuiteResult.model_validate(r) for r in saved["results"]]
         if any({*r.scores} != {*self.config.evaluation.opponents} for r in self.results):
@@ -240,8 +239,6 @@ class Run(ABC):
         warnings = self.pool.restore(saved["pool"]) if self._has_pool else []
         self._restore(saved)
         self._policy()  # ValueError for weights that are not finite
-        if not is_whole(self.steps, 1):
-            raise ValueError(f"steps is {quote(self.steps)}: it must be 1 or more")
         return warnings
 
     @property

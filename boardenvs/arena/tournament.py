@@ -202,10 +202,8 @@ def _check_pairing(key: Key, settings: dict[str, Any], done: set[Key]) -> None:
     """
     game, first, second = key
     known = game in settings["opening_plies"] and {first, second} <= set(settings["entrants"])
-    if not (known and first < second):
-        raise ValueError(f"the tournament has no pairing {cut(', '.join(key), 200)}")
-    if key in done:
-        raise ValueError(f"an earlier line has the result of {cut(', '.join(key), 200)}")
+    if not (known and first < second) or key in done:
+        raise ValueError(f"{cut(', '.join(key), 200)} is no pairing that was left to play")
     done.add(key)
 
 

@@ -148,12 +148,11 @@ def check_kept(values: Mapping[str, Any]) -> None:
 
 
 def resumed_settings(kept: Mapping[str, Any], *, trust: bool = False) -> TournamentSettings:
-    """The settings of a journal.
+    """The settings of a journal, for which `check_kept` was called.
 
-    ValueError as in `check_kept` and, without `trust`, if players or games of the journal would
-    import code, which the journal's writer has chosen.
+    ValueError, without `trust`, if players or games of the journal would import code, which the
+    journal's writer has chosen.
     """
-    check_kept(kept)
     named = code_named(kept["entrants"], kept["opening_plies"])
     if named and not trust:
         raise ValueError(

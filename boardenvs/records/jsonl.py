@@ -18,9 +18,9 @@ import zlib
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, TextIO, TypeVar
+from typing import Any, Literal, TextIO, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from boardenvs import games
 from boardenvs.game import fen
@@ -54,7 +54,7 @@ class _Content(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
-    version: Annotated[int, Field(ge=VERSION, le=VERSION)]
+    version: Literal[1]  # VERSION
     game: str
     players: dict[str, str] | None = None
     start: str | None = None

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from boardenvs.game.rules import LOSS, WIN
 from boardenvs.utils.decoding import decode, parse_json
 
 MAX_MESSAGE = 256 << 10  # bytes
@@ -20,7 +19,6 @@ MAX_GAMES = 20_000  # of a file
 
 Text: TypeAlias = Annotated[str, Field(min_length=1, max_length=300)]
 Move: TypeAlias = Annotated[str, Field(min_length=1, max_length=20)]
-Goal: TypeAlias = Annotated[float, Field(ge=LOSS, le=WIN)]
 Id: TypeAlias = Annotated[int, Field(ge=0, le=1 << 50)]
 
 
@@ -106,7 +104,7 @@ class SaveRequest(_Request):
     players: Annotated[tuple[Text, Text], Field(strict=False)] | None = None
     info: dict[str, Any] = Field(default={})  # `resigned`: the side that has
     # By role, for a game that is not over by its rules.
-    goals: Annotated[tuple[Goal, Goal], Field(strict=False)] | None = None
+    goals: Annotated[tuple[float, float], Field(strict=False)] | None = None
     # For a page, by position: notes of the analysis, and the first side's share of a win.
     notes: list[Annotated[str, Field(max_length=300)]] = Field(default=[], max_length=MAX_PLIES + 1)
     curve: list[Annotated[float, Field(ge=0, le=1)] | None] = Field(
