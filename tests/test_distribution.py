@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 import boardenvs
 
@@ -150,3 +151,14 @@ def test_links_of_the_guide_are_absolute_on_a_package_index(tmp_path):
     text = guide.read_text()
     assert "](https://github.com/someone/boardenvs/blob/v1/boardenvs/games/README.md)" in text
     assert not re.search(r"(\]\(|(src|href|srcset)=\")(?!https?:|#|mailto:)", text)
+
+
+@pytest.mark.parametrize(("name", "right"), [("release", "id-token"), ("pages", "pages")])
+def test_workflows_publish_what_a_maintainer_has_set_up_and_hold_no_other_right(name, right):
+    flow = yaml.safe_load((ROOT / f".github/workflows/{name}.yml").read_text())
+    assert flow["permissions"] == {"contents": "read"}
+    jobs = flow["jobs"]
+    writing = [job for job in jobs.values() if right in job.get("permissions", {})]
+    assert writing
+    for job in writing:  # what is left out leaves out what needs it
+        assert "vars." in job.get("if", jobs[job["needs"]].get("if", ""))
