@@ -126,7 +126,7 @@ def test_an_interval_is_wider_where_no_rating_fits(known: Callable[..., Strength
 
 
 def test_intervals_hold_in_nineteen_cases_of_twenty(known: Callable[..., Strength]) -> None:
-    rng, held, widths = np.random.default_rng(0), [], []
+    rng, held, widths = np.random.default_rng(1), [], []
     for true in np.linspace(100, 1100, 30).tolist():
         known(PUBLISHED, true, rng)
         found = estimate(PUBLISHED, error=1e-3, seed=int(true))

@@ -33,6 +33,7 @@ PLAYERS = (
     "alphabeta:depth=4,evaluation=trained",
     "alphabeta:depth=5,evaluation=trained",
     "alphabeta:nodes=10000,evaluation=trained",
+    "alphabeta:nodes=75000,evaluation=trained",
     "perfect",
 )
 # Players whose games take a tenth of a second or more.
