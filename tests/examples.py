@@ -96,15 +96,21 @@ def _run(file: Path, environment: dict[str, str]) -> str:
     return shown.stdout
 
 
+def half_as_long(text: str) -> str:
+    """With trainings of half as many steps."""
+    steps = r"(?<=learn\()[\d_]+|(?<=timesteps )\d+"
+    return re.sub(steps, lambda found: str(int(found[0]) // 2), text)
+
+
 def follow(tutorial: Path, folder: Path) -> str:
     """Return what all blocks of a tutorial print, in order, as one who follows it in a checkout in
-    this folder would run them.
+    this folder would run them, but for trainings half as long.
 
     Python goes on in one session, what begins with the name of a file is written there, and
     commands are run by the shell.
     """
     script = ["import subprocess", "from pathlib import Path"]
-    for _, language, text in _FENCED.findall(tutorial.read_text(encoding="utf-8")):
+    for _, language, text in _FENCED.findall(half_as_long(tutorial.read_text(encoding="utf-8"))):
         file = re.match(r"# ([\w.]+\.(?:py|yaml))\n", text)
         if file:
             script.append(f"Path({file[1]!r}).write_text({text!r})")

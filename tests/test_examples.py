@@ -16,6 +16,13 @@ PYTHON = [e for e in examples("python") if not e.place.startswith(ELSEWHERE)]
 QUICK = [example for example in PYTHON if not runs_jax(example) and not trains(example)]
 
 
+def run_here(text, folder, monkeypatch):
+    """In this process, in which most of what it needs is loaded."""
+    monkeypatch.chdir(folder)
+    Path("example.py").write_text(text, encoding="utf-8")
+    runpy.run_path("example.py", run_name="__main__")
+
+
 @pytest.mark.parametrize("example", QUICK, ids=[example.place for example in QUICK])
 def test_examples_run_alone(example, tmp_path, monkeypatch, in_python):
     """With few games a match. The others in `test_examples_long.py`, those of README in
@@ -24,10 +31,7 @@ def test_examples_run_alone(example, tmp_path, monkeypatch, in_python):
     if "register_game" in example.text:  # which would stay
         run_example(example, tmp_path)
         return
-    monkeypatch.chdir(tmp_path)
-    few = re.sub(r"\b(games|pairs)=\d\d+", r"\1=4", example.text)
-    Path("example.py").write_text(few, encoding="utf-8")
-    runpy.run_path("example.py", run_name="__main__")
+    run_here(re.sub(r"\b(games|pairs)=\d\d+", r"\1=4", example.text), tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("name", boardenvs.__all__)

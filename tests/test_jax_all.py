@@ -30,7 +30,7 @@ def test_words(x64):
 
 
 # A game of each kind: the other variants differ from these in few rules on the same operations.
-GAMES = ("othello", "othello_holes", "lines_of_action", "wolf_and_sheep_described")
+GAMES = ("othello", "lines_of_action", "wolf_and_sheep_described")
 
 
 @pytest.mark.parametrize(
