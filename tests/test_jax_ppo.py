@@ -24,7 +24,7 @@ SMALL = [
 BREAKTHROUGH = [
     *("--game", "boardenvs_breakthrough:Breakthrough", "--hidden", "64", "64"),
     *("--opening-plies", "0", "30", "--entropy-bonus", "0.03", "--final-learning-rate", "2e-4"),
-    *("--steps", "100000", "--evaluate-every", "100000"),
+    *("--steps", "60000", "--evaluate-every", "60000"),
 ]
 
 
@@ -102,8 +102,8 @@ def test_a_run_that_is_interrupted_ends_as_one_that_is_not(
 def test_a_game_of_another_package_is_learnt() -> None:
     ppo_jax.main([*BREAKTHROUGH, "--name", "breakthrough"])
     (row,) = rows("breakthrough")
-    assert row["score_random"] >= 0.95
-    assert row["score_greedy"] >= 0.9
+    assert row["score_random"] >= 0.9
+    assert row["score_greedy"] >= 0.8
 
 
 @pytest.mark.parametrize(
