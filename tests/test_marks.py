@@ -31,7 +31,7 @@ def line():
 
 def test_walls_and_numbers_are_drawn_on_empty_squares():
     """Fences on b2 and d2, a post on c1, and how many there are, in a1."""
-    check_rules(GAME)
+    check_rules(GAME, num_games=5)
     svg = fromstring(render.to_svg(GAME, line()[-1]))
     uses = svg.iter("{http://www.w3.org/2000/svg}use")
     at = {(u.get("class"), float(u.get("x")) - 0.5, float(u.get("y")) - 0.5) for u in uses}

@@ -20,7 +20,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_its_tests_pass() -> None:
-    said = run("new-game", "reach_the_edge", "--rows", "6", "--columns", "7")
+    said = run("new-game", "reach_the_edge", "--rows", "3", "--columns", "4")
     folder = Path("boardenvs-reach-the-edge")
     assert str(folder) in said
     environment = {**os.environ, "PYTHONPATH": str(folder.resolve()), "BOARDENVS_BACKEND": "numpy"}
