@@ -32,7 +32,15 @@ from training.ntuple.ntuple_settings import (
     NTupleConfig,
     TargetSettings,
 )
-from training.ntuple.play import WIN, Positions, of_search, play
+from training.ntuple.play import (
+    WIN,
+    Positions,
+    PositionsFileError,
+    load_positions,
+    of_search,
+    play,
+    save_positions,
+)
 from training.ntuple.run import NTupleRun
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs" / "ntuple"
@@ -93,6 +101,34 @@ def test_positions_know_how_their_games_ended() -> None:
     assert np.abs(positions.result).max() <= 64
     results = play(make("wolf_and_sheep"), None, settings, 2, rng).result
     assert set(np.abs(results).tolist()) <= {0, WIN}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"result": np.full(2, np.nan, np.float32)},
+        {"game": np.zeros(1, np.int32)},
+        {"words": np.zeros((2, 1), np.uint64)},
+        {"words": np.full((2, 2), 1, np.uint64)},
+        {"to_move": np.full(2, 5, np.int8)},
+        {"ply": np.zeros(2, object)},
+    ],
+    ids=str,
+)
+def test_files_of_no_positions_are_refused(change: dict[str, Any], tmp_path: Path) -> None:
+    whole = {
+        "words": np.array([[1, 2], [4, 8]], np.uint64),
+        "result": np.zeros(2, np.float32),
+        "game": np.zeros(2, np.int32),
+        "to_move": np.zeros(2, np.int8),
+        "ply": np.zeros(2, np.int32),
+    }
+    file, game = tmp_path / "positions.npz", make("othello")
+    save_positions(file, Positions(**whole), "these")
+    load_positions(file, "these", game)
+    save_positions(file, Positions(**whole | change), "these")
+    with pytest.raises(PositionsFileError, match="is not a positions file, or is damaged"):
+        load_positions(file, "these", game)
 
 
 def test_targets_are_what_search_says() -> None:

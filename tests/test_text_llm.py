@@ -368,6 +368,25 @@ def test_a_wrong_status_line_is_shown_without_control_characters_key_and_most_of
     assert len(said) < 300
 
 
+def test_no_more_is_read_than_allowed_whatever_size_a_chunk_has():
+    sent = []
+
+    def answer():
+        with suppress(OSError), listening, listening.accept()[0] as connection:
+            connection.recv(1 << 16)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n")
+            while len(sent) < 64:
+                connection.sendall(b" " * (1 << 20))
+                sent.append(1)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=answer, daemon=True).start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        with pytest.raises(StopPlayError, match="after 6 tries"):
+            Endpoint(LlmSettings("tiny", url, wait=0)).ask("Hello")
+    assert len(sent) < 32  # MiB, of which the sockets hold some
+
+
 def test_what_an_endpoint_does_not_say_is_estimated():
     choice = {"message": {"content": "d3"}, "finish_reason": "length"}
     with served(usage=None, choices=[choice]) as (url, _):

@@ -163,17 +163,28 @@ def test_a_checkpoint_of_another_run_is_refused(
     content = load_newest(folder)[0]
     assert content is not None
     results, learner = content["results"], content["learner"]
+    memory = deepcopy(learner["optimizer"]["state"])
+    forgetful = {"state": {**memory, 0: {"step": memory[0]["step"]}}}
+    memory[0]["exp_avg"][0] = math.inf
     network = {key: value.fill_(math.nan) for key, value in deepcopy(learner["policy"]).items()}
     for change, wrong in (
         ({"settings": content["settings"] | {"seed": 7}}, "  seed was 7 and is"),
         ({"results": [results[0] | {"scores": {}}]}, "against others"),
         ({"learner": learner | {"policy": network}}, "as large as nan"),
+        ({"learner": learner | {"optimizer": forgetful}}, "exp_avg"),
+        ({"learner": learner | {"optimizer": {"state": memory}}}, "of other weights"),
         ({"steps": "x"}, "invalid literal"),
+        ({"steps": -(10**18)}, "must be 0 or more"),
         ({"best": ()}, "not enough values"),
     ):
         save_checkpoint(folder, 10**6, content | change)
         assert ppo.main([tiny, "--resume"]) == 2
         assert wrong in capsys.readouterr().err
+
+
+def test_a_training_that_diverges_says_so(tiny: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ppo.main([tiny, "--set", "ppo.learning_rate=1e30"]) == 2
+    assert "perhaps the learning rate is too high" in capsys.readouterr().err
 
 
 def test_a_run_that_is_stopped_again_and_again_ends_like_an_uninterrupted_one(

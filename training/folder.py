@@ -183,6 +183,19 @@ def load_newest(folder: Path) -> tuple[dict[str, Any] | None, list[str]]:
     return None, []
 
 
+def restore_optimizer(optimizer: th.optim.Optimizer, saved: dict[str, Any]) -> None:
+    """Go on with the memory of a saved optimizer, and settings as they are; ValueError if it does
+    not fit.
+    """
+    groups = optimizer.state_dict()["param_groups"]
+    optimizer.load_state_dict({"state": saved["state"], "param_groups": groups})
+    for weights, memory in optimizer.state.items():
+        step, mean, square = (memory[name] for name in ("step", "exp_avg", "exp_avg_sq"))
+        fit = step.shape == () and mean.shape == square.shape == weights.shape
+        if not (fit and step >= 0 and mean.isfinite().all() and (square >= 0).all()):
+            raise ValueError("its optimizer is of other weights")
+
+
 def _load(path: Path) -> dict[str, Any]:
     try:
         data = path.read_bytes()

@@ -128,7 +128,8 @@ class Run(ABC):
         is_last = self.is_finished()
         if is_last or not self.results or is_due(before, self.steps, config.evaluation.every):
             losses = {name: x for name, x in metrics.items() if "loss" in name}
-            metrics = metrics | self._evaluate(losses)
+            with _naming_divergence():
+                metrics = metrics | self._evaluate(losses)
         for name, value in metrics.items():
             self.logger.record(name, value)
         self.logger.dump(self.steps)
@@ -179,7 +180,8 @@ class Run(ABC):
 
     def _add_to_pool(self) -> None:
         if self._has_pool:
-            self.pool.add(self._policy(), self.steps)
+            with _naming_divergence():
+                self.pool.add(self._policy(), self.steps)
 
     def notes(self) -> dict[str, Any]:
         """Return what a policy's file says about its origin."""
@@ -229,7 +231,9 @@ class Run(ABC):
         from training.evaluation import SuiteResult
 
         self.steps = self._saved = int(saved["steps"])
-        self._before = to_arrays(saved["seconds"])
+        if self.steps < 0:
+            raise ValueError(f"steps is {self.steps}: it must be 0 or more")
+        self._before = to_arrays(saved["seconds"]).reshape(2)
         self.results = [SuiteResult.model_validate(r) for r in saved["results"]]
         if any({*r.scores} != {*self.config.evaluation.opponents} for r in self.results):
             raise ValueError("its results are against others than evaluation.opponents")
@@ -254,6 +258,16 @@ class Run(ABC):
     def _seconds(self) -> FloatArray:
         found: FloatArray = self._before + _clocks() - self._began
         return found
+
+
+@contextmanager
+def _naming_divergence() -> Iterator[None]:
+    """RunError if weights are not those of a policy, as after a learning rate that is too high."""
+    try:
+        yield
+    except ValueError as error:
+        why = "perhaps the learning rate is too high"
+        raise RunError(f"what was learnt is of no use, {why}: {error}") from error
 
 
 def _clocks() -> FloatArray:

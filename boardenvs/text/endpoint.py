@@ -308,7 +308,8 @@ class Endpoint:
             alarm.start()
             connection.request("POST", self._path, body, headers)
             response = connection.getresponse()
-            content = response.read(_MOST_BYTES + 1)
+            room = bytearray(_MOST_BYTES + 1)  # `read` reads a chunk of size -1 to the end
+            content = bytes(room[: response.readinto(room)])
             if len(content) > _MOST_BYTES:
                 raise _PassingError(f"an answer of more than {_MOST_BYTES >> 20} MiB")
             if time.monotonic() > until:

@@ -26,7 +26,7 @@ _NOT_SAID = (
     re.compile(r"^[ \t]*>(?![=>]).*$", re.MULTILINE),  # quotes
     re.compile(r"(?<!~)~~(?!~)[^~]{1,500}~~(?!~)"),  # struck out
     re.compile(r"<(s|del|strike|blockquote)>[^<]{0,500}</\1>", re.IGNORECASE),
-    re.compile(r"<!--(?:(?!-->).){0,2000}-->", re.DOTALL),
+    re.compile(r"<!--(?:(?!<!--|-->).){0,2000}-->", re.DOTALL),
 )
 
 

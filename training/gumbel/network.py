@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch as th
 from torch.nn.functional import log_softmax, softmax
@@ -13,6 +15,7 @@ from boardenvs.search import Evaluator
 from boardenvs.search.alphabeta import alphabeta_for
 from boardenvs.search.evaluation import POINT, WON, Evaluation
 from boardenvs.search.limits import Limits
+from training.folder import restore_optimizer
 from training.gumbel.gumbel_settings import LearningSettings
 from training.gumbel.replay import ReplayBatch
 
@@ -114,15 +117,17 @@ class NetworkLearner:
 
     def snapshot(self) -> dict[str, object]:
         """Return everything that learning goes on from."""
-        return {name: part.state_dict() for name, part in self._parts().items()}
+        return {
+            "network": self.network.state_dict(),
+            "average": self.average.state_dict(),
+            "optimizer": self._optimizer.state_dict(),
+        }
 
-    def restore(self, snapshot: dict[str, object]) -> None:
+    def restore(self, snapshot: dict[str, Any]) -> None:
         """Go on from a `snapshot`."""
-        for name, part in self._parts().items():
-            part.load_state_dict(snapshot[name])  # type: ignore[arg-type]
-
-    def _parts(self) -> dict[str, th.nn.Module | th.optim.Optimizer]:
-        return {"network": self.network, "average": self.average, "optimizer": self._optimizer}
+        self.network.load_state_dict(snapshot["network"])
+        self.average.load_state_dict(snapshot["average"])
+        restore_optimizer(self._optimizer, snapshot["optimizer"])
 
 
 def _tensors(game: Game, state: State, device: th.device) -> tuple[th.Tensor, th.Tensor]:

@@ -174,9 +174,22 @@ def save_positions(path: Path, positions: Positions, settings: str) -> None:
     write_archive(path, positions._asdict() | {"settings": np.array(settings)})
 
 
-def load_positions(path: Path, settings: str) -> Positions:
-    """Read a file of `save_positions`; PositionsFileError if it is not one with these settings."""
+def load_positions(path: Path, settings: str, game: Game) -> Positions:
+    """Read a file of `save_positions`; PositionsFileError if it is not one of this game with these
+    settings.
+    """
     with _KIND.open(path) as arrays:
         if arrays["settings"] != settings:
             raise PositionsFileError(f"{path} was made with other settings")
-        return Positions(*(arrays[name] for name in Positions._fields))
+        found = Positions(*(arrays[name] for name in Positions._fields))
+        rows, state = found.ply.shape, found.as_state(game)
+        forms = [(x.dtype.name, x.shape) for x in found[:3]]
+        words = "uint64", (*rows, game.known_words)
+        game.check_values(state)
+        if (
+            forms != [words, ("float32", rows), ("int32", rows)]
+            or (state.own & state.opp | (state.own | state.opp) & ~np.uint64(game.board.all)).any()
+            or not (abs(found.result) <= WON).all()
+        ):
+            raise ValueError("its arrays hold no positions and targets")
+        return found

@@ -61,7 +61,7 @@ class NTupleRun:
         parts = self._play(generation, before)
         if settings.with_previous:
             paths = sorted((self._folder / "positions").glob(f"{generation - 1}_*.npz"))
-            parts += [load_positions(path, self._settings) for path in paths]
+            parts += [load_positions(path, self._settings, self._game) for path in paths]
 
         def progress(stage: int) -> None:
             self._progress(f"generation {generation + 1}, stages", stage, config.stages)
@@ -95,4 +95,4 @@ class NTupleRun:
             save_positions(left[number], positions, self._settings)
             done += tasks[number].games
             self._progress(f"generation {generation + 1}, games", done, settings.games)
-        return [load_positions(path, self._settings) for path in files]
+        return [load_positions(path, self._settings, self._game) for path in files]
