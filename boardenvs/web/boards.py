@@ -161,15 +161,10 @@ def write_game(game: Game, wanted: SaveRequest) -> tuple[str, bytes]:
 
 def count_groups(pieces: int, board: Board) -> int:
     """Return the number of groups of pieces, connected in eight directions."""
-    count = 0
-    while pieces:
-        group, grown = 0, pieces & -pieces
-        while grown != group:
-            group = grown
-            grown |= int(neighbours(group, board)) & pieces
-        pieces &= ~group
-        count += 1
-    return count
+    group = pieces & -pieces
+    for _ in range(pieces.bit_count()):
+        group |= int(neighbours(group, board)) & pieces
+    return 1 + count_groups(pieces & ~group, board) if pieces else 0
 
 
 def _data_url(svg: str) -> str:

@@ -163,7 +163,7 @@ class Connection:
     async def _parts(self, request: messages.Question) -> AsyncIterator[dict[str, Any]]:
         options = self.options
         match request:
-            case messages.GameRequest():
+            case messages.GameRequest(do="game"):
                 yield {"game": describe_game(options.game(request.game))}
             case messages.LineRequest():
                 record = read_line(options.game(request.line.game), request.line)
@@ -175,7 +175,7 @@ class Connection:
                 game = options.game(request.game)
                 await asyncio.to_thread(agent_for, game, request.agent)  # it may start an engine
                 yield {}
-            case messages.OpponentsRequest():
+            case messages.GameRequest():
                 game = options.game(request.game)
                 yield {"opponents": await asyncio.to_thread(list_opponents, game, options.agents)}
             case messages.SaveRequest():

@@ -19,6 +19,7 @@ MAX_GAMES = 20_000  # of a file
 
 Text: TypeAlias = Annotated[str, Field(min_length=1, max_length=300)]
 Move: TypeAlias = Annotated[str, Field(min_length=1, max_length=20)]
+Seconds: TypeAlias = Annotated[float, Field(gt=0, le=MAX_SECONDS)]
 Id: TypeAlias = Annotated[int, Field(ge=0, le=1 << 50)]
 
 
@@ -39,9 +40,9 @@ class _Request(_Part):
 
 
 class GameRequest(_Request):
-    """The description of a game."""
+    """The description of a game, or the agents that can play it."""
 
-    do: Literal["game"]
+    do: Literal["game", "opponents"]
     game: Text
 
 
@@ -61,13 +62,6 @@ class AgentRequest(_Request):
     agent: Text
 
 
-class OpponentsRequest(_Request):
-    """The agents that can play a game."""
-
-    do: Literal["opponents"]
-    game: Text
-
-
 class MoveRequest(_Request):
     """An agent's move at the end of a line; `seconds` is for agents that search."""
 
@@ -75,7 +69,7 @@ class MoveRequest(_Request):
     line: Line
     agent: Text
     seed: Id
-    seconds: Annotated[float, Field(gt=0, le=MAX_SECONDS)] | None = None
+    seconds: Seconds | None = None
 
 
 class ExplainRequest(_Request):
@@ -84,7 +78,7 @@ class ExplainRequest(_Request):
     do: Literal["explain"]
     line: Line
     agent: Text
-    seconds: Annotated[float, Field(gt=0, le=MAX_SECONDS)]
+    seconds: Seconds
 
 
 class ReviewRequest(_Request):
@@ -102,7 +96,7 @@ class SaveRequest(_Request):
     format: Literal["jsonl", "moves", "page", "svg"]  # svg: a picture of its last position
     line: Line
     players: Annotated[tuple[Text, Text], Field(strict=False)] | None = None
-    info: dict[str, Any] = Field(default={})  # `resigned`: the side that has
+    info: dict[str, Any] = {}  # `resigned`: the side that has
     # By role, for a game that is not over by its rules.
     goals: Annotated[tuple[float, float], Field(strict=False)] | None = None
     # For a page, by position: notes of the analysis, and the first side's share of a win.
@@ -134,15 +128,7 @@ class LoadJob(_Part):
 
 
 Thought: TypeAlias = MoveRequest | ExplainRequest | ReviewRequest
-Question: TypeAlias = (
-    GameRequest
-    | LineRequest
-    | AgentRequest
-    | OpponentsRequest
-    | Thought
-    | SaveRequest
-    | RunsRequest
-)
+Question: TypeAlias = GameRequest | LineRequest | AgentRequest | Thought | SaveRequest | RunsRequest
 Job: TypeAlias = Thought | LoadJob  # for a process
 
 _REQUEST: Any = Annotated[Question | StopRequest, Field(discriminator="do")]

@@ -15,7 +15,6 @@ from typing import Any
 
 from boardenvs.utils.checks import cut
 from boardenvs.utils.decoding import parse_yaml
-from boardenvs.utils.spec import write_spec
 
 _KINDS = {"training": "config.yaml", "tournament": "journal.jsonl"}
 _REPORT, _EVALUATIONS = "report.html", "evaluations.csv"
@@ -46,17 +45,14 @@ def list_runs(folder: Path) -> list[dict[str, Any]]:
 
 def report_of(folder: Path, name: str) -> Path:
     """Return the path of a report; ValueError if there is none."""
-    found = [path / _REPORT for path in _folders(folder) if path.name == name]
-    if not (found and _is_file(found[0])):
-        raise ValueError(f"{cut(name)!r} has no report")
-    return found[0]
+    for path in _folders(folder):
+        if path.name == name and _is_file(path / _REPORT):
+            return path / _REPORT
+    raise ValueError(f"{cut(name)!r} has no report")
 
 
 def _folders(folder: Path) -> list[Path]:
-    try:
-        return sorted(p for p in folder.iterdir() if p.is_dir() and not p.is_symlink())
-    except OSError:
-        return []
+    return sorted(p for p in folder.glob("*") if p.is_dir() and not p.is_symlink())
 
 
 def _describe(path: Path, kind: str) -> dict[str, Any]:
@@ -76,10 +72,10 @@ def _describe(path: Path, kind: str) -> dict[str, Any]:
 def _settings(path: Path) -> dict[str, Any]:
     """Return the text of the game and the steps in a training's settings."""
     try:
-        values = parse_yaml(_read(path)[: 16 << 10])
+        values = parse_yaml(_read(path)[:16_384])
         game, steps = values["game"], values.get("steps")
         return {
-            "game": write_spec(game, values.get("rules") or {}) if isinstance(game, str) else None,
+            "game": game if isinstance(game, str) else None,
             "steps": steps if isinstance(steps, int) else None,
         }
     except Exception:  # others wrote the file: nothing in it may hide the other folders
