@@ -5,7 +5,7 @@ backends, and none reads or writes beyond them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,13 +18,16 @@ from boardenvs import games
 from boardenvs.agents import make_agent
 from boardenvs.agents.alphabeta import AlphaBetaAgent
 from boardenvs.agents.mcts import MCTSAgent
+from boardenvs.agents.shield import Shield
 from boardenvs.agents.trained import trained_policy
+from boardenvs.board import Symmetry
 from boardenvs.envs.batch import Batch
 from boardenvs.envs.symmetry import BoardSymmetries
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import Starts
 from boardenvs.game.state import State
 from boardenvs.kernel import set_backend
+from boardenvs.records.batch import play
 from boardenvs.search.alphabeta import alphabeta_for
 from boardenvs.search.gumbel import GumbelSettings, gumbel_search
 from boardenvs.search.limits import Limits
@@ -54,6 +57,16 @@ def wrong_outputs(shape: tuple[int, int], dtype: Any) -> Iterator[Any]:
     yield from (np.zeros((rows, 2 * columns), dtype)[:, ::2], read_only, [[0] * columns])
 
 
+@dataclass
+class Answering:
+    """An agent that always gives this answer."""
+
+    answer: Any
+
+    def act(self, *given: object) -> Any:
+        return self.answer
+
+
 def calls(game: Game) -> Iterator[Callable[[], object]]:
     """Calls of methods that take arrays, each with one that does not fit."""
     rng = np.random.default_rng(1)
@@ -76,6 +89,9 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
             for wrong in wrong_versions(state.own if name == "words" else getattr(state, name)):
                 value: Any = (state.own, wrong) if name == "words" else wrong
                 yield partial(method, state._replace(**{name: value}))
+    for name in ("legal_bits", "terminated"):
+        masked: Any = np.ma.masked_array(getattr(state, name), mask=True)
+        yield partial(game.step_batch, state._replace(**{name: masked}), actions)
     for agent in (MCTSAgent(4), AlphaBetaAgent(1)):
         other, nobody = games.make("connect_four").init(ROWS), state.to_move - np.int8(3)
         for value in (None, other, state._replace(ply=actions), state._replace(to_move=nobody)):
@@ -108,8 +124,16 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
     for words in ((marks.own + np.uint64(3), marks.own + np.uint64(1)), (~marks.own, marks.opp)):
         yield partial(table.lookup, marks._replace(words=words))
     yield from (partial(method, no_words) for method in (table.lookup, table.mistakes))
-    yield partial(BoardSymmetries(game, ROWS).seen, no_words)
-    policy = trained_policy(game)
+    seen, policy = BoardSymmetries(game, ROWS).seen, trained_policy(game)
+    yield from (partial(seen, x) for x in (no_words, game.init(0), game.init(ROWS + 1)))
+    yield from (partial(seen, state, np.full(ROWS, value)) for value in (-1, 8))
+    yield from (partial(Symmetry().apply, np.zeros(3, kind)) for kind in (np.int8, np.int64))
+    for value in (None, [1], state.own, np.zeros((5, 2, 8, 8), np.int8)):
+        yield partial(policy.forward, value)
+    for value in (actions[:5], actions * 1.5, actions[:, None], None):
+        yield partial(Shield(Answering(value)).act, game, state)
+    for value in ([[19.5]] * ROWS, ["12"] * ROWS):
+        yield partial(play, game, game.init(ROWS), value)
     for value in (policy.value_head[0].tolist(), policy.value_head[0].astype(np.int64)):
         yield partial(replace, policy, value_head=(value, policy.value_head[1]))
     for settings in (GumbelSettings(4, c_scale=np.nan), GumbelSettings(4, c_visit=-1.0)):
@@ -200,6 +224,22 @@ def test_values_that_no_game_reaches(name: str) -> None:
 def test_a_damaged_position_has_no_end_of_legal_actions() -> None:
     position = games.make("tictactoe").start()
     assert position._replace(legal_bits=(-1,)).legal_actions() == []
+
+
+def test_a_batch_that_refuses_a_snapshot_goes_on_as_before() -> None:
+    batch, other = (Batch(games.make("othello"), n, seed=n, symmetries=True) for n in (3, 4))
+    before, odd = batch.snapshot(), batch.snapshot()
+    odd["rngs"][0]["state"]["state"] = -1
+    for wrong in (odd, other.snapshot(), {**odd, "symmetries": np.full(3, 8)}):
+        with pytest.raises(ValueError, match="no batch made alike"):
+            batch.restore(wrong)
+        assert same(batch.snapshot(), before)
+
+
+def test_a_shield_finds_moves_for_answers_in_8_bits() -> None:
+    game = games.make("lines_of_action")
+    agent = Shield(Answering(np.zeros(ROWS, np.int8)))
+    assert game.is_legal(game.init(ROWS), agent.act(game, game.init(ROWS))).all()
 
 
 @pytest.mark.usefixtures("backend")

@@ -44,7 +44,7 @@ def test_advantages_are_those_of_numpy() -> None:
     over, values = rng.random((steps, 1)) < 0.1, rng.random((steps + 1, 1), np.float32)
     rewards = np.where(over, rng.integers(-1, 2, over.shape), 0).astype(np.float32)
     discounts = rng.choice(np.array([-1, 1], np.float32), over.shape)
-    expected = in_numpy(rewards, over, values, discounts, 0.9)
+    expected = in_numpy(rewards.astype(np.int8), over, values, discounts, 0.9)
     moves = values[:-1], rewards, np.where(over, 0, discounts)
     before, paid, factors = (jnp.asarray(x[:, 0]) for x in moves)
     found = advantages(before, paid, factors, jnp.asarray(values[-1, 0]), 0.9)

@@ -100,9 +100,11 @@ class Policy:
         """The network's outputs for observations (B, 8, 8, C): logits of all actions, legal or not,
         (B, A) float32, and values, (B,) float32, which may lie outside -1 to 1.
         """
-        planes_first = observation.transpose(0, 3, 1, 2)
-        inputs = math.prod(planes_first.shape[1:])  # no -1 for it: there may be no rows
-        x = planes_first.reshape(len(planes_first), inputs).astype(np.float32)
+        seen, shape = np.asarray(observation), self.game.observation_shape
+        if seen.shape[1:] != shape:
+            raise ValueError(f"observations are {seen.shape}: they must be (B, *{shape})")
+        planes_first = seen.transpose(0, 3, 1, 2)  # no -1 for inputs: there may be no rows
+        x = planes_first.reshape(len(seen), math.prod(shape)).astype(np.float32)
         with one_thread():
             for weights, biases in self.hidden:
                 x = x @ weights

@@ -17,6 +17,7 @@ from boardenvs.game.perft import successors
 from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import Array, BoolArray, FloatArray, IntArray, State, take
+from boardenvs.game.stepping import check_actions
 from boardenvs.search.analysis import Analysis, Outcome, final_scores
 from boardenvs.search.trees import Evaluator
 
@@ -37,7 +38,8 @@ class Shield:
 
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         rng = np.random.default_rng(rng)
-        chosen = np.array(self.agent.act(game, state, rng))
+        answers = check_actions(self.agent.act(game, state, rng), game.check_state(state))
+        chosen = np.where(game.is_legal(state, answers), answers, game.noop).astype(np.int64)
         wins, losses = _at_once(game, state, chosen)
         allowed = np.where(wins.any(axis=1, keepdims=True), wins, game.legal(state) & ~losses)
         refused = np.flatnonzero(allowed.any(axis=1) & ~allowed[np.arange(len(chosen)), chosen])

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from operator import or_
 
+import numpy as np
+
 from boardenvs.board import bitboard
 from boardenvs.board.bitboard import EIGHT, Board
 from boardenvs.kernel import Bits
@@ -22,6 +24,8 @@ class Symmetry:
 
     def apply(self, bits: Bits) -> Bits:
         """The image of a set of squares, on ints or uint64 arrays."""
+        if isinstance(bits, np.ndarray) and bits.dtype != np.uint64:
+            raise TypeError(f"a set of squares is {bits.dtype}: it must be uint64")
         if self.board != EIGHT:
             moved = (bitboard.move(bits & squares, by) for by, squares in self._shifts.items())
             return reduce(or_, moved)

@@ -22,7 +22,6 @@ from boardenvs.envs.core import OnIllegal
 from boardenvs.envs.groups import BoardGroup, EndedGames, GroupInPlay, Opponent
 from boardenvs.envs.symmetry import BoardSymmetries
 from boardenvs.game.contract import Game
-from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.openings import Starts
 from boardenvs.game.state import (
     Array,
@@ -34,6 +33,7 @@ from boardenvs.game.state import (
     Transition,
     take,
 )
+from boardenvs.game.stepping import illegal_action
 from boardenvs.utils.checks import check_seed, is_whole, quote
 
 __all__ = [
@@ -249,12 +249,7 @@ class Batch:
             meant[~legal] = self.game.num_actions
             after = self.game.step_batch(self.state, meant, self.waiting)
         if self.stepping.on_illegal == "raise" and after.illegal.any():
-            board = int(np.argmax(after.illegal))
-            known = np.flatnonzero(self.game.legal(take(self.seen, slice(board, board + 1))))
-            raise IllegalActionError(
-                f"action {actions[board]} is not legal on board {board}; legal: "
-                f"{known.tolist()}. The policy needs the masks"
-            )
+            raise illegal_action(self.game, self.seen, actions, after.illegal)
         return after
 
     def _in_groups(self, play: Callable[[GroupInPlay], None]) -> None:
@@ -320,16 +315,19 @@ class Batch:
         )
 
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Go on from a `snapshot` of a batch made alike; ValueError if it is none."""
+        """Go on from a `snapshot` of a batch made alike; ValueError, and nothing has changed, if it
+        is none.
+        """
+        before = self.snapshot()
         try:
             self._restore(deepcopy(snapshot))  # games that go on write into their arrays
-            if len(self.state.ply) != self.size:
-                raise ValueError(f"it has not {self.size} games")
-        except (IndexError, KeyError, TypeError, ValueError) as error:
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            self._restore(before)
             raise ValueError(f"the snapshot is of no batch made alike: {error!r}") from error
 
     def _restore(self, snapshot: dict[str, Any]) -> None:
         self.state = self.game.unpacked(snapshot["state"])
+        _like(self.waiting, self.state.terminated)
         self.waiting = _like(self.waiting, snapshot["waiting"])
         # None in older checkpoints.
         self.discounts = _like(self.discounts, snapshot.get("discounts", self.discounts))

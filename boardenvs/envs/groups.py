@@ -23,7 +23,7 @@ from boardenvs.game.state import (
     put,
     take,
 )
-from boardenvs.game.stepping import check_actions
+from boardenvs.game.stepping import check_actions, illegal_action
 from boardenvs.utils.checks import check_name, quote
 from boardenvs.utils.splitmix import GOLDEN, mix
 
@@ -45,11 +45,8 @@ def choose(opponent: Agent, game: Game, state: State, rng: np.random.Generator) 
         raise type(error)(f"the opponent {opponent} chose {quote(chosen)}: {error}") from None
     legal = game.is_legal(state, actions)
     if not legal.all():
-        row = int(np.argmin(legal))
-        known = np.flatnonzero(game.legal(take(state, slice(row, row + 1))))
-        raise IllegalActionError(
-            f"the opponent {opponent} chose {actions[row]}; legal: {known.tolist()}"
-        )
+        wrong = illegal_action(game, state, actions, ~legal)
+        raise IllegalActionError(f"the opponent {opponent}: {wrong}")
     return actions
 
 

@@ -58,8 +58,8 @@ def advantages(
     `discounts` (T, B) float32 multiply the value of the next state: -gamma where the other side
     moves there, +gamma where the same side does.
     """
-    found, later = np.empty_like(rewards), np.zeros_like(rewards[0])
-    for step in reversed(range(len(rewards))):
+    found, later = np.empty_like(values[1:]), np.zeros_like(values[0])
+    for step in reversed(range(len(over))):
         discount = np.where(over[step], 0, discounts[step])
         later = (
             rewards[step]

@@ -15,6 +15,7 @@ import numpy as np
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.kernel.layout import pack_bits
+from boardenvs.utils.checks import quote
 
 
 class BoardSymmetries:
@@ -44,7 +45,10 @@ class BoardSymmetries:
         current symmetries of the boards.
         """
         seen = take(state, np.arange(self._game.check_state(state)))
-        chosen = self.chosen if chosen is None else chosen
+        chosen = np.asarray(self.chosen if chosen is None else chosen)
+        largest = chosen.astype(np.uint64).max(initial=0)  # or one below 0
+        if chosen.shape != seen.ply.shape or largest >= len(self._symmetries):
+            raise ValueError(f"{quote(chosen)} are no symmetries of {len(seen.ply)} boards")
         for index, symmetry in enumerate(self._symmetries):
             rows = np.flatnonzero(chosen == index)
             words = self._game.image(symmetry, [word[rows] for word in state.words])

@@ -361,10 +361,9 @@ class Game(Rules):
         actions = check_actions(actions, self.check_state(state))
         if waiting is None:
             waiting = np.zeros(len(actions), np.bool_)
-        elif (waiting := np.asarray(waiting)).dtype.kind != "b":
-            raise TypeError(f"waiting is {waiting.dtype}: it must be bool")
-        elif waiting.shape != actions.shape:
-            raise ValueError(f"waiting has shape {waiting.shape}: it must be {actions.shape}")
+        waiting = np.asarray(waiting)
+        if (waiting.dtype.kind, waiting.shape) != ("b", actions.shape):
+            raise ValueError(f"waiting is {quote(waiting)}: it must be {actions.shape} of bool")
         if self.in_words and get_backend() == "numba":
             return step_batch_compiled(self, state, actions, waiting)
         return step_batch_by_parts(self, state, actions, waiting)

@@ -23,9 +23,9 @@ class State(NamedTuple):
     `legal_bits[i, a // 64]` is set; nothing is legal where `terminated`. `words` are named by
     `Game.word_names`: first `own` and `opp`; those of a game's history are one array.
 
-    Arrays of other types or shapes are refused everywhere. Values that no game reaches, such as a
-    `to_move` of 2, are refused by search and by `Game.positions`; other results for them have no
-    meaning, but are the same on all backends.
+    Arrays of other types or shapes are refused everywhere. A `to_move` of 2, a negative `ply` and
+    actions that the game has not are refused by search and by `Game.positions`; other results for
+    values that no game reaches have no meaning, but are the same on all backends.
 
     ```python
     import boardenvs
@@ -107,6 +107,9 @@ def empty_state(batch: int, words: int, history: int, legal_words: int) -> State
 # The types of the arrays of a state, and their shapes without the rows.
 Kinds: TypeAlias = tuple[list[np.dtype[Any]], list[tuple[int, ...]]]
 
+# Others mean something else by some operations: masked arrays, matrices.
+_ARRAYS = {np.ndarray, np.memmap}
+
 
 def kinds_of(state: State) -> Kinds:
     """The kinds of these arrays."""
@@ -119,7 +122,8 @@ def check_arrays(state: State, kinds: Kinds) -> int:
     try:
         arrays, rows = state.arrays, state.ply.shape
         fits = [x.shape for x in arrays] == [rows + shape for shape in shapes]
-        if fits and [x.dtype for x in arrays] == types and len(rows) == 1:
+        fits = fits and [x.dtype for x in arrays] == types and len(rows) == 1
+        if fits and _ARRAYS.issuperset(map(type, arrays)):
             return len(state.ply)
     except (AttributeError, TypeError):  # no state, or no arrays
         pass
@@ -136,7 +140,7 @@ def _misfit(state: object, kinds: Kinds) -> TypeError | ValueError:
         return ValueError(f"the state has {len(state.words)} arrays of words: it must have {words}")
     rows = (np.size(state.ply),)
     for name, array, kind, shape in zip(names, state.arrays, *kinds, strict=True):
-        if getattr(array, "dtype", None) != kind:
+        if getattr(array, "dtype", None) != kind or type(array) not in _ARRAYS:
             return TypeError(f"{name} of the state: {quote(array)} must be an array of {kind}")
         if array.shape != rows + shape:
             return ValueError(f"{name} of the state: {array.shape} must be {rows + shape}")

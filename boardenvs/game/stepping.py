@@ -39,9 +39,16 @@ def check_legal(game: Game, state: State, actions: IntArray) -> None:
     """IllegalActionError for the first illegal action."""
     wrong = ~(game.is_legal(state, actions) | (state.terminated & (actions == game.noop)))
     if wrong.any():
-        row = int(np.argmax(wrong))
-        (position,) = game.positions(take(state, slice(row, row + 1)))
-        raise IllegalActionError(f"row {row}: {position.illegal_action(int(actions[row]))}")
+        raise illegal_action(game, state, actions, wrong)
+
+
+def illegal_action(
+    game: Game, state: State, actions: IntArray, wrong: BoolArray
+) -> IllegalActionError:
+    """The error of the first row with a wrong action; it says what is legal."""
+    row = int(np.argmax(wrong))
+    (position,) = game.positions(take(state, slice(row, row + 1)))
+    return IllegalActionError(f"row {row}: {position.illegal_action(int(actions[row]))}")
 
 
 def step_rows(game: Game, state: State, actions: IntArray) -> State:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from operator import index
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -31,7 +32,8 @@ def play(
     insert_passes: play a noop before a given action if a noop is legal.
     """
     lengths = np.array([len(actions) for actions in given], np.int64)
-    flat = np.fromiter(itertools.chain.from_iterable(given), np.int64, int(lengths.sum()))
+    whole = map(index, itertools.chain.from_iterable(given))
+    flat = np.fromiter(whole, np.int64, int(lengths.sum()))
     first = np.cumsum(lengths) - lengths
     final = take(starts, np.arange(len(given)))  # a copy
     at = np.zeros(len(given), np.int64)
