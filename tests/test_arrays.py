@@ -132,7 +132,7 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
         yield partial(policy.forward, value)
     for value in (actions[:5], actions * 1.5, actions[:, None], None):
         yield partial(Shield(Answering(value)).act, game, state)
-    for value in ([[19.5]] * ROWS, ["12"] * ROWS):
+    for value in ([[19.5]] * ROWS, ["12"] * ROWS, [[19]]):
         yield partial(play, game, game.init(ROWS), value)
     for value in (policy.value_head[0].tolist(), policy.value_head[0].astype(np.int64)):
         yield partial(replace, policy, value_head=(value, policy.value_head[1]))

@@ -260,7 +260,7 @@ class PlainGame(Game):
 
     def unpacked(self, arrays: Sequence[Array]) -> State:
         state = self.init(len(arrays[0]))
-        for row, line in enumerate(arrays[0].tolist()):
+        for row, line in enumerate(np.asarray(arrays[0]).tolist()):
             played = [action for action in line if action >= 0]
             state.words[0][row] = reduce(self.kernels.after, played, state.words[0][row])
         return super().unpacked([*state.words, *arrays[1:]])

@@ -19,7 +19,7 @@ from boardenvs.game.kernels import Kernels
 from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import Array, Int8Array
 from boardenvs.kernel import Kernel
-from boardenvs.kernel.layout import pack_bits, unpack
+from boardenvs.kernel.layout import Layout, pack_bits, unpack
 from boardenvs.kernel.wide import split
 from boardenvs.utils.checks import is_whole, quote
 
@@ -271,6 +271,8 @@ class PlainKernels(Kernels):
         raise self._wrong(name, found[0], f"{many} whole numbers from {low} to {high}")
 
     def _plane_rows(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        widths = -self.num_planes * self._game.board.size, -self._game.num_actions
+        Layout((1,), widths[: len(outputs)]).check("observe", inputs[1:2], outputs)
         if len(inputs[0]):
             boards = [played.board for played in inputs[0].tolist()]
             outputs[0][:] = self._observed(boards, inputs[1].view(np.int8))
@@ -297,7 +299,7 @@ class PlainKernels(Kernels):
 
 
 # What search asks of rules on words alone.
-_FOR_WORDS = ("step_words_only", "stable", "features", "changed", "digit", "turned")
+_FOR_WORDS = ("step_words_only", "stable", "kinds", "features", "changed", "digit", "turned")
 
 
 def _by_row(one: Callable[..., Any], inputs: Sequence[Array], outputs: Sequence[Array]) -> None:

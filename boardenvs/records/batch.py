@@ -35,6 +35,8 @@ def play(
     whole = map(index, itertools.chain.from_iterable(given))
     flat = np.fromiter(whole, np.int64, int(lengths.sum()))
     first = np.cumsum(lengths) - lengths
+    if game.check_state(starts) != len(given):
+        raise ValueError(f"{len(given)} games need as many starts")
     final = take(starts, np.arange(len(given)))  # a copy
     at = np.zeros(len(given), np.int64)
     played: list[list[int]] = [[] for _ in given]
