@@ -448,6 +448,16 @@ def test_engines_get_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @posix
+def test_sending_nothing_leaves_the_way_free() -> None:
+    """As when an engine is asked about a position that it has."""
+    transport = ProcessTransport(["cat"])
+    for data in (b"", b"", b"hello\n"):
+        transport.write(data)
+    assert transport.read(60) == b"hello\n"
+    transport.close()
+
+
+@posix
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_engines_end_with_us(number: signal.Signals, held: Held) -> None:
     """However we end: an engine that ignores signals, and its child."""

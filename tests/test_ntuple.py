@@ -116,7 +116,7 @@ def test_positions_know_how_their_games_ended() -> None:
     ids=str,
 )
 def test_files_of_no_positions_are_refused(change: dict[str, Any], tmp_path: Path) -> None:
-    whole = {
+    whole: dict[str, Any] = {
         "words": np.array([[1, 2], [4, 8]], np.uint64),
         "result": np.zeros(2, np.float32),
         "game": np.zeros(2, np.int32),

@@ -30,8 +30,11 @@ PACKAGE = HERE / "breakthrough_package"
 FIVE = ("othello", "othello_holes", "reversi", "wolf_and_sheep", "lines_of_action")
 FAMILIAR = tuple(game_id for game_id in games.BUILT_IN if game_id not in FIVE)
 GAMES = [game_id for game_id in games.GAMES if game_id not in FAMILIAR]
-# One of each kind, for what has nothing of its own in the others.
-KINDS = ("othello", "lines_of_action", "wolf_and_sheep")
+# One of each kind, for what has nothing of its own in the others, and what is installed.
+KINDS = (
+    *("othello", "lines_of_action", "wolf_and_sheep"),
+    *(game_id for game_id in GAMES if game_id not in FIVE),
+)
 
 
 def _variants() -> dict[str, tuple[str, dict[str, str]]]:

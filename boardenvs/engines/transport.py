@@ -33,7 +33,7 @@ class ProcessTransport:
 
     def write(self, data: bytes) -> None:
         """Send data as soon as the engine takes it, while `read` waits."""
-        if not self._unsent:
+        if data and not self._unsent:
             self._selector.register(self._program.stdin, selectors.EVENT_WRITE)
         self._unsent += data
 
