@@ -24,9 +24,10 @@ class ProcessTransport:
             raise OSError("engines can be played on Linux and macOS only")
         self._program = ChildProgram(command)
         self._selector = selectors.DefaultSelector()
-        for stream in (self._program.stdin, self._program.stdout, self._program.stderr):
+        streams = self._program.stdin, self._program.stdout, self._program.stderr
+        for stream in streams:
             os.set_blocking(stream, False)
-        for stream in (self._program.stdout, self._program.stderr):
+        for stream in streams[1:]:
             self._selector.register(stream, selectors.EVENT_READ)
         self._unsent = b""
         self._complaints = b""
