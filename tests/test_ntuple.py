@@ -131,6 +131,16 @@ def test_files_of_no_positions_are_refused(change: dict[str, Any], tmp_path: Pat
         load_positions(file, "these", game)
 
 
+def test_positions_of_a_large_board_are_read_back(tmp_path: Path) -> None:
+    """The words of a side are those of the same squares as the other's, and no more."""
+    game, rng = make("go"), np.random.default_rng(0)
+    found = play(game, None, GenerationSettings(games=2, depth=1, opening_plies=(70, 74)), 2, rng)
+    save_positions(tmp_path / "positions.npz", found, "these")
+    again = load_positions(tmp_path / "positions.npz", "these", game)
+    for column, before in zip(again, found, strict=True):
+        np.testing.assert_array_equal(column, before)
+
+
 def test_targets_are_what_search_says() -> None:
     """Of points where it does not see the end, and the exact lead where it solves it."""
     game = make("othello")

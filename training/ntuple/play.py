@@ -17,6 +17,7 @@ from boardenvs.arena.executor import WorkerError
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import Int8Array, IntArray, State, WordArray, for_movers, take, where
+from boardenvs.kernel.wide import split
 from boardenvs.search import AlphaBeta, Evaluation, Limits, alphabeta_for
 from boardenvs.search.compiled.nodes import DECIDED
 from boardenvs.search.compiled.nodes import WIN as SEARCHED_WIN
@@ -186,9 +187,12 @@ def load_positions(path: Path, settings: str, game: Game) -> Positions:
         forms = [(x.dtype.name, x.shape) for x in found[:3]]
         words = "uint64", (*rows, game.known_words)
         game.check_values(state)
+        width = game.board.words
+        own, opp = np.stack(state.words[: 2 * width]).reshape(2, width, -1)
+        board = np.array(split(game.board.all, width), np.uint64)[:, None]
         if (
             forms != [words, ("float32", rows), ("int32", rows)]
-            or (state.own & state.opp | (state.own | state.opp) & ~np.uint64(game.board.all)).any()
+            or (own & opp | (own | opp) & ~board).any()
             or not (abs(found.result) <= WON).all()
         ):
             raise ValueError("its arrays hold no positions and targets")
