@@ -126,10 +126,11 @@ def test_an_interval_is_wider_where_no_rating_fits(known: Callable[..., Strength
 
 
 def test_intervals_hold_in_nineteen_cases_of_twenty(known: Callable[..., Strength]) -> None:
-    rng, held, widths = np.random.default_rng(1), [], []
+    rng, held, widths = np.random.default_rng(0), [], []
+    anchors = {text: 200.0 * number for number, text in enumerate([*PUBLISHED][:7])}
     for true in np.linspace(100, 1100, 30).tolist():
-        known(PUBLISHED, true, rng)
-        found = estimate(PUBLISHED, error=1e-3, seed=int(true))
+        known(anchors, true, rng)
+        found = estimate(anchors, error=1e-3, seed=int(true))
         low, high = ends(found)
         held.append(low < true < high)
         told = sum(a.games * a.expected * (1 - a.expected) for a in found.against)
