@@ -128,8 +128,7 @@ class Run(ABC):
         is_last = self.is_finished()
         if is_last or not self.results or is_due(before, self.steps, config.evaluation.every):
             losses = {name: x for name, x in metrics.items() if "loss" in name}
-            with _naming_divergence():
-                metrics = metrics | self._evaluate(losses)
+            metrics = metrics | self._evaluate(losses)
         for name, value in metrics.items():
             self.logger.record(name, value)
         self.logger.dump(self.steps)
@@ -138,11 +137,19 @@ class Run(ABC):
         if not is_last and is_due(self._saved, self.steps, config.checkpoint_every):
             self.save()
 
+    def _learnt(self) -> Policy:
+        """Return the policy that is learning; RunError if its weights are those of none."""
+        try:
+            return self._policy()
+        except ValueError as error:
+            why = "perhaps the learning rate is too high"
+            raise RunError(f"what was learnt is of no use, {why}: {error}") from error
+
     def _evaluate(self, losses: dict[str, float]) -> dict[str, float]:
         from boardenvs.agents.policy_file import save_policy
         from training.evaluation import evaluate
 
-        config, policy = self.config, self._policy()
+        config, policy = self.config, self._learnt()
         seed = SUITE_SEED + config.seed
         result = evaluate(config, policy, seed, self.steps, self.minutes, losses)
         self.results.append(result)
@@ -180,8 +187,7 @@ class Run(ABC):
 
     def _add_to_pool(self) -> None:
         if self._has_pool:
-            with _naming_divergence():
-                self.pool.add(self._policy(), self.steps)
+            self.pool.add(self._learnt(), self.steps)
 
     def notes(self) -> dict[str, Any]:
         """Return what a policy's file says about its origin."""
@@ -258,16 +264,6 @@ class Run(ABC):
     def _seconds(self) -> FloatArray:
         found: FloatArray = self._before + _clocks() - self._began
         return found
-
-
-@contextmanager
-def _naming_divergence() -> Iterator[None]:
-    """RunError if weights are not those of a policy, as after a learning rate that is too high."""
-    try:
-        yield
-    except ValueError as error:
-        why = "perhaps the learning rate is too high"
-        raise RunError(f"what was learnt is of no use, {why}: {error}") from error
 
 
 def _clocks() -> FloatArray:

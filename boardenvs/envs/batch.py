@@ -326,9 +326,10 @@ class Batch:
             raise ValueError(f"the snapshot is of no batch made alike: {error!r}") from error
 
     def _restore(self, snapshot: dict[str, Any]) -> None:
-        self.state = self.game.unpacked(snapshot["state"])
-        _like(self.waiting, self.state.terminated)
         self.waiting = _like(self.waiting, snapshot["waiting"])
+        self.state = self.game.unpacked(snapshot["state"])
+        if len(self.state.ply) != self.size:
+            raise ValueError(f"it has not {self.size} games")
         # None in older checkpoints.
         self.discounts = _like(self.discounts, snapshot.get("discounts", self.discounts))
         rows = {name: _like(self._of_groups(name), snapshot[name]) for name in _BY_GROUP}

@@ -53,14 +53,15 @@ def illegal_action(
 
 def step_rows(game: Game, state: State, actions: IntArray) -> State:
     """The state after one ply in every row, see `Game.step`; legality is not checked."""
-    index = check_actions(actions, game.check_state(state)).astype(np.intp, copy=False)
+    words = game.word_arrays(state)
+    index = check_actions(actions, len(state.ply)).astype(np.intp, copy=False)
     frozen = np.flatnonzero(state.terminated)
     if frozen.size:
         index = index.copy()
         index[frozen] = game.noop
     new = game.empty(len(index))
     game.kernels.step_words.batch(
-        [*game.word_arrays(state), index.view(np.uint64)],
+        [*words, index.view(np.uint64)],
         [*new.words, new.legal_bits, new.to_move, new.terminated],
     )
     np.add(state.ply, 1, out=new.ply)

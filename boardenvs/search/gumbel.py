@@ -64,7 +64,9 @@ def gumbel_search(
     """
     counts, weights = settings[:2], settings[2:]
     if not (all(is_whole(x, 1) for x in counts) and all(is_number(x, 0, 1e9) for x in weights)):
-        raise ValueError(f"{settings}: counts must be whole, from 1 on, weights from 0 to 1e9")
+        raise ValueError(
+            f"{settings}: simulations and considered must be whole and 1 or more, others 0 to 1e9"
+        )
     if game.is_over(state).any():
         raise ValueError("a game is over: there is nothing to search")
     shape = rows, _ = len(state.ply), game.num_actions

@@ -161,10 +161,14 @@ def write_game(game: Game, wanted: SaveRequest) -> tuple[str, bytes]:
 
 def count_groups(pieces: int, board: Board) -> int:
     """Return the number of groups of pieces, connected in eight directions."""
-    group = pieces & -pieces
-    for _ in range(pieces.bit_count()):
-        group |= int(neighbours(group, board)) & pieces
-    return 1 + count_groups(pieces & ~group, board) if pieces else 0
+    count = 0
+    while pieces:
+        grown = pieces & -pieces
+        while grown:  # `pieces` are those that no group has yet
+            pieces &= ~grown
+            grown = int(neighbours(grown, board)) & pieces
+        count += 1
+    return count
 
 
 def _data_url(svg: str) -> str:

@@ -163,8 +163,13 @@ class Connection:
     async def _parts(self, request: messages.Question) -> AsyncIterator[dict[str, Any]]:
         options = self.options
         match request:
-            case messages.GameRequest(do="game"):
-                yield {"game": describe_game(options.game(request.game))}
+            case messages.GameRequest():
+                game = options.game(request.game)
+                if request.do == "game":
+                    yield {"game": describe_game(game)}
+                else:
+                    found = await asyncio.to_thread(list_opponents, game, options.agents)
+                    yield {"opponents": found}
             case messages.LineRequest():
                 record = read_line(options.game(request.line.game), request.line)
                 # Very long games take a second or two.
@@ -175,9 +180,6 @@ class Connection:
                 game = options.game(request.game)
                 await asyncio.to_thread(agent_for, game, request.agent)  # it may start an engine
                 yield {}
-            case messages.GameRequest():
-                game = options.game(request.game)
-                yield {"opponents": await asyncio.to_thread(list_opponents, game, options.agents)}
             case messages.SaveRequest():
                 game = options.game(request.line.game)
                 name, content = await asyncio.to_thread(write_game, game, request)

@@ -156,8 +156,8 @@ def serve(
                 self.cycle.disconnected = True
             super().send_400_response(msg)
 
-    # A client that has proved nothing can cause this one.
-    logging.getLogger("uvicorn.error").addFilter(lambda record: "UTF-8" not in record.msg)
+    # That a text is not UTF-8: a client that has proved nothing can cause it.
+    logging.getLogger("uvicorn.error").addFilter(lambda record: "UTF-8" not in record.getMessage())
     config = uvicorn.Config(
         Guard(App(options, door).app, shared),
         http=Watched,
