@@ -27,9 +27,9 @@ class Group:
 
     def __init__(self, builder: Any, lanes: int, start: Any, all_rows: Any) -> None:
         self.builder, self.lanes, self.start = builder, lanes, start
-        left = builder.sub(all_rows, start)
-        self.whole = builder.icmp_signed(">=", left, WORD(lanes))
-        self.count = builder.select(self.whole, WORD(lanes), left)
+        self.left = builder.sub(all_rows, start)
+        self.whole = builder.icmp_signed(">=", self.left, WORD(lanes))
+        self.count = builder.select(self.whole, WORD(lanes), self.left)
         last = builder.sub(self.count, WORD(1))
         self.rows = []  # of each lane; lanes beyond the last row repeat it
         for lane in range(lanes):
@@ -218,12 +218,19 @@ class Column:
         """The bits of the words as 0 and 1, as many as a row has elements.
 
         Each word becomes 64 bytes; those after the end of a row are overwritten by the next one.
+        They go to a buffer first at the end of the array, where nothing may be written beyond it,
+        and where `_copy` does more than copy; elsewhere the copy would cost a sixth of a step.
         """
         builder, size, count = self.builder, -self.width, len(words)
-        kept = _reserved(builder, _BYTE, group.lanes * size + 64)
+        room = group.lanes * size + 64
+        kept = _reserved(builder, _BYTE, room)
+        inside = builder.icmp_signed(">", builder.mul(group.left, WORD(size)), WORD(room))
+        plain = builder.and_(self._has_no_gaps(), builder.not_(self._is_large()))
+        at_once = builder.and_(inside, plain)
+        base = builder.select(at_once, self.at(group.start), kept)
         rows = None if given else builder.bitcast(self._in_rows(group, words), _WORDS)
         with cgutils.for_range(builder, group.count) as lane:
-            out = builder.gep(kept, [builder.mul(lane.index, WORD(size))])
+            out = builder.gep(base, [builder.mul(lane.index, WORD(size))])
             if given:
                 row = given.at(builder.add(group.start, lane.index))
                 source = builder.bitcast(row, _WORDS)
@@ -233,7 +240,18 @@ class Column:
                 word = builder.load(builder.gep(source, [place.index]), align=1)
                 offset = builder.mul(place.index, WORD(64))
                 store_bytes(builder, word, builder.gep(out, [offset]))
-        self._copy(group, kept)
+        with builder.if_then(builder.not_(at_once)):
+            self._copy(group, kept)
+
+    def _has_no_gaps(self) -> Any:
+        """The flag 1 if the rows follow one after the other."""
+        stride = self.builder.extract_value(self.strides, 0)
+        return self.builder.icmp_signed("==", stride, WORD(self._row_size))
+
+    def _is_large(self) -> Any:
+        """The flag 1 if the array is too large for the cache."""
+        rows = self.builder.extract_value(self.shape, 0)
+        return self.builder.icmp_signed(">", rows, WORD(_CACHED // self._row_size))
 
     def _in_rows(self, group: Group, words: Sequence[Any]) -> Any:
         """The address of the words of a group, one row after the other, as they are written: as
@@ -260,15 +278,13 @@ class Column:
     def _copy(self, group: Group, source: Any) -> None:
         """Copy the rows of a group to the array, all at once if there are no gaps between them."""
         builder, size = self.builder, WORD(self._row_size)
-        close = builder.icmp_signed("==", builder.extract_value(self.strides, 0), size)
+        close = self._has_no_gaps()
         runs = builder.select(close, WORD(1), group.count)
         count = builder.select(close, builder.mul(group.count, size), size)
-        rows = builder.extract_value(self.shape, 0)
-        large = builder.icmp_signed(">", rows, WORD(_CACHED // self._row_size))
         with cgutils.for_range(builder, runs) as run:
             part = builder.gep(source, [builder.mul(run.index, size)])
             target = self.at(builder.add(group.start, run.index))
-            with builder.if_else(large) as (then, otherwise):
+            with builder.if_else(self._is_large()) as (then, otherwise):
                 with then:
                     _stream(builder, target, part, count)
                 with otherwise:
