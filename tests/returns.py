@@ -68,8 +68,9 @@ def returns_and_results(env: BoardVecEnv) -> tuple[FloatArray, FloatArray]:
     boards, steps = env.num_envs, 70
     rng = np.random.default_rng(0)
     buffer = TurnRolloutBuffer(
-        steps, env.observation_space, env.action_space, gamma=1.0, n_envs=boards, env=env
+        steps, env.observation_space, env.action_space, gamma=1.0, n_envs=boards
     )
+    buffer.env = env
     env.seed(1)
     observation: Any = env.reset()
     dones, movers, ends = np.ones(boards, bool), [], []

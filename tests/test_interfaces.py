@@ -366,8 +366,10 @@ def test_order_of_calls_is_enforced() -> None:
     env = boardenvs.reversi_v0.env(render_mode="ansi")
     calls: list[Callable[[], Any]] = [
         *(lambda: env.step(20), env.last, env.state, env.render, lambda: env.agents),
+        *(lambda: env.num_agents, lambda: env.position),
         lambda: boardenvs.reversi_v0.parallel_env().step({"black": 20, "red": 64}),
         lambda: gymnasium.make("boardenvs/Othello-v0").unwrapped.step(20),
+        gymnasium.make("boardenvs/Othello-v0").get_wrapper_attr("action_masks"),
     ]
     for call in calls:
         with pytest.raises(ResetNeededError, match="reset"):

@@ -12,6 +12,7 @@ import torch as th
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.distributions import MaskableCategoricalDistribution
 from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.vec_env import VecNormalize
 from variants import GAMES
 
 from boardenvs import games
@@ -199,6 +200,8 @@ def test_what_cannot_be_exported_says_why(tmp_path: Path) -> None:
         ValueError, match="the model has 192 inputs: an observation of othello has 128"
     ):
         policy_from_sb3(MaskablePPO("MlpPolicy", BoardVecEnv(games.make("othello_holes"), 4)), game)
+    with pytest.raises(ValueError, match="learnt behind VecNormalize, which a policy does not"):
+        policy_from_sb3(MaskablePPO("MlpPolicy", VecNormalize(env)), game)
     path = tmp_path / "model.zip"
     MaskablePPO("MlpPolicy", env).save(path)
     with pytest.raises(PolicyFileError, match="is a model of Stable-Baselines3: load it and write"):

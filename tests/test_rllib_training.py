@@ -64,6 +64,12 @@ def test_the_masked_environment_is_vec_env_with_masks_in_what_it_shows(game, opp
     assert ended or game == "lines_of_action"
 
 
+def test_a_seat_plays_against_random_by_default() -> None:
+    """As all of Gymnasium's environments that are made by an id."""
+    boards: Any = MaskedVectorEnv({"game": "othello", "num_envs": 2}).unwrapped
+    assert not boards.batch.self_play.any()
+
+
 def test_two_agents_play_by_the_rules() -> None:
     """To the end and to the cap on plies; an illegal action loses."""
     for number in range(6):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,22 @@ import torch as th
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.callbacks import BaseCallback, EvalCallback
 from stable_baselines3.common.env_checker import check_env
-from stable_baselines3.common.vec_env import VecMonitor
+from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 from variants import GAMES
 
 from boardenvs.envs.batch import BoardGroup
 from boardenvs.envs.factory import single_env
 from boardenvs.envs.sb3 import BoardVecEnv
+from boardenvs.envs.sb3_ppo import SelfPlayPPO
+from boardenvs.game.errors import IllegalActionError
 from boardenvs.games import make
+from boardenvs.render import to_rgb
 
 th.set_num_threads(1)
+SHORT: dict[str, Any] = {"n_steps": 8, "batch_size": 32, "n_epochs": 1, "seed": 0}
 
 
 def test_it_trains_and_evaluates_with_the_tools_of_sb3(tmp_path: Path) -> None:
@@ -32,12 +39,148 @@ def test_it_trains_and_evaluates_with_the_tools_of_sb3(tmp_path: Path) -> None:
     callback = MaskableEvalCallback(
         judge, n_eval_episodes=10, eval_freq=64, log_path=str(tmp_path), verbose=0
     )
-    model = MaskablePPO("MlpPolicy", train, gamma=-1.0, n_steps=64, n_epochs=1, seed=0)
+    model = SelfPlayPPO("MlpPolicy", train, n_steps=64, n_epochs=1, seed=0)
     model.learn(8 * 64, callback=callback)
     assert 50 < np.mean([game["l"] for game in model.ep_info_buffer or ()]) < 70
     results = np.load(tmp_path / "evaluations.npz")["results"]
     assert results.shape[1] == 10
     assert set(np.unique(results)) <= {-1.0, 0.0, 1.0}
+
+
+class Movers(BaseCallback):
+    """Collects the sides to move before each step of a rollout, and its returns."""
+
+    def _on_rollout_start(self) -> None:
+        training_env: Any = self.training_env
+        self.boards = training_env.unwrapped
+        self.movers = [self.boards.state.to_move.copy()]
+
+    def _on_step(self) -> bool:
+        self.movers.append(self.boards.state.to_move.copy())
+        return True
+
+    def _on_rollout_end(self) -> None:
+        self.returns = self.model.rollout_buffer.returns.copy()  # type: ignore[attr-defined]
+
+
+def check_returns(model: SelfPlayPPO) -> float:
+    """Returns are what each side got in the end; the share of steps after which it moved again."""
+    callback = Movers()
+    model.learn(1, callback, reset_num_timesteps=False)
+    buffer, movers = model.rollout_buffer, np.array(callback.movers)
+    again = movers[1:] == movers[:-1]
+    again |= ~callback.boards.boards.self_play  # the learner's
+    starts = np.vstack([buffer.episode_starts[1:], model._last_episode_starts[None]])  # type: ignore[index]
+    truth, later = np.full(buffer.rewards.shape, np.nan), np.full(buffer.n_envs, np.nan)
+    for step in reversed(range(buffer.buffer_size)):
+        sign = np.where(again[step], 1, -1)
+        later = np.where(starts[step], buffer.rewards[step], sign * later)
+        truth[step] = later
+    known = ~np.isnan(truth)
+    assert known.mean() > 0.3
+    np.testing.assert_allclose(callback.returns[known], truth[known], atol=1e-4)
+    assert {-1.0, 1.0} <= set(truth[known].tolist())
+    return float((again & ~starts.astype(bool)).mean())
+
+
+@pytest.mark.usefixtures("in_python")
+def test_each_side_learns_its_own_result_where_it_may_move_again(tmp_path: Path) -> None:
+    """By self-play, against an opponent, and after `load` and `set_env`."""
+    groups = [BoardGroup(4), BoardGroup(4, "random")]
+    options = {**SHORT, "n_steps": 100, "gae_lambda": 1.0, "policy_kwargs": {"net_arch": [8]}}
+    model = SelfPlayPPO("MlpPolicy", VecMonitor(BoardVecEnv("checkers", 8, seed=1)), **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert 0.01 < check_returns(model) < 0.2
+        model.save(tmp_path / "model")
+        other = SelfPlayPPO.load(tmp_path / "model")
+        other.set_env(BoardVecEnv("checkers", groups=groups, seed=2))
+        assert check_returns(other) > 0.3
+
+
+@pytest.mark.parametrize(
+    ("game", "opponent", "read", "reported"),
+    [
+        ("reversi", None, False, True),
+        ("reversi", None, True, False),
+        ("reversi", "random", False, False),
+        ("checkers", None, False, True),
+        ("checkers", None, True, True),  # where they change with every step
+        ("checkers", "random", False, False),
+    ],
+)
+def test_self_play_without_the_sign_is_reported_once(
+    game: str, opponent: str | None, read: bool, reported: bool
+) -> None:
+    env = BoardVecEnv(game, 4, opponent=opponent, seed=1)
+    assert not read or len(env.discounts) == 4
+    model = MaskablePPO("MlpPolicy", env, **SHORT)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            model.learn(64)
+    messages = [str(warning.message) for warning in found]
+    assert len(messages) == reported, messages
+    assert all("sb3_ppo.SelfPlayPPO takes them" in message for message in messages)
+
+
+def test_self_play_refuses_what_would_learn_wrongly(tmp_path: Path) -> None:
+    env = BoardVecEnv("reversi", 4)
+    model = SelfPlayPPO("MlpPolicy", env)
+    model.save(tmp_path / "model")
+    normalized = VecNormalize(env)
+    for wrong, error, message in (
+        (lambda: SelfPlayPPO("MlpPolicy", env, gamma=-1.0), ValueError, "gamma is -1.0: it must"),
+        (lambda: SelfPlayPPO.load(tmp_path / "model", gamma=0.0), ValueError, "gamma is 0.0"),
+        (lambda: SelfPlayPPO("MlpPolicy", normalized), ValueError, "VecNormalize: leave it out"),
+        (lambda: model.set_env(normalized), ValueError, "VecNormalize: leave it out"),
+        (lambda: SelfPlayPPO("MlpPolicy", "boardenvs/Reversi-v0"), TypeError, "take MaskablePPO"),
+    ):
+        with pytest.raises(error, match=message):
+            wrong()
+
+
+def test_what_asks_for_no_masks_is_told_what_does() -> None:
+    env = BoardVecEnv("reversi", 4, opponent="random")
+    model = SelfPlayPPO("MlpPolicy", BoardVecEnv("reversi", 4), **SHORT)
+    judge = EvalCallback(env, eval_freq=1, warn=False)
+    for learn in (
+        lambda: PPO("MlpPolicy", env).learn(1000),
+        lambda: DQN("MlpPolicy", env, buffer_size=10).learn(1000),
+        lambda: model.learn(100, judge),
+    ):
+        with pytest.raises(IllegalActionError, match=r"MaskableEvalCallback.*gymnasium\.make"):
+            learn()
+    wrong = BoardVecEnv("reversi", 4, seat="black", opponent=lambda game, state, rng: 0 * state.ply)
+    wrong.reset()
+    with pytest.raises(IllegalActionError, match="the opponent") as error:
+        wrong.step(wrong.action_masks().argmax(axis=1))
+    assert "Maskable" not in str(error.value)
+
+
+def test_infos_may_be_written_to() -> None:
+    """As wrappers of rewards do; it shows nowhere else, and is gone with the next step."""
+    env, other = BoardVecEnv("reversi", 2), BoardVecEnv("reversi", 2, opponent="random")
+    for boards in (env, other, env):
+        boards.reset()
+        infos = boards.step(boards.action_masks().argmax(axis=1))[3]
+        assert infos == [{}, {}]
+        infos[0]["mine"] = 1
+        assert infos[1] == {}
+
+
+def test_pictures_are_of_the_first_boards() -> None:
+    env = BoardVecEnv("tictactoe", 20, opening_plies=(0, 4), render_mode="rgb_array")
+    env.reset()
+    picture = VecMonitor(env).render()
+    last = to_rgb(env.game, env.game.positions(env.state)[15], unit=32)
+    height, width, _ = last.shape
+    assert picture is not None
+    assert picture.shape == (4 * height, 4 * width, 3)
+    np.testing.assert_array_equal(picture[-height:, -width:], last)
+    assert env.metadata["render_fps"] == 2
+    with pytest.raises(ValueError, match="unknown render_mode 'human'"):
+        BoardVecEnv("tictactoe", 20, render_mode="human")  # type: ignore[arg-type]
 
 
 def test_maskable_ppo_takes_the_single_environment_as_it_is() -> None:

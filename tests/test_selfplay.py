@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +30,10 @@ from training.run import played_openings
 from training.run_settings import SelfPlaySettings
 
 th.set_num_threads(1)
-pytestmark = pytest.mark.usefixtures("in_python")
+pytestmark = [
+    pytest.mark.usefixtures("in_python"),
+    pytest.mark.filterwarnings("ignore:nothing reads the `discounts`"),  # boards stepped by hand
+]
 
 SHORT = [
     "othello",
@@ -159,6 +165,18 @@ def test_a_snapshot_goes_on_as_the_original(given: bool) -> None:
     assert go_on(other) == expected
     other.restore(snapshot)  # which was not written into
     assert go_on(other) == expected
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_goes_on_as_the_original(copied: Callable[[BoardVecEnv], BoardVecEnv]) -> None:
+    """With threads of its own: those of the original may end."""
+    env = make_mixed(1, threads=2)
+    go_on(env, 10)
+    other = copied(env)
+    expected = go_on(env)
+    env.close()
+    assert go_on(other) == expected
+    other.close()
 
 
 # ---- the pool ----------------------------------------------------------------------------------

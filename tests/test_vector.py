@@ -10,6 +10,7 @@ from gymnasium.vector import AutoresetMode
 from variants import GAMES
 
 import boardenvs
+from boardenvs.agents import make_agent
 from boardenvs.envs.factory import gymnasium_id
 
 
@@ -96,6 +97,73 @@ def test_gymnasium_makes_and_wraps_it(game_id):
     assert env.episode_count > 0 or game_id == "lines_of_action"
 
 
+@pytest.mark.usefixtures("in_python")
+@pytest.mark.parametrize("game_id", GAMES)
+def test_one_id_has_one_opponent(game_id):
+    """Whoever makes it: rewards are the seat's, unless self-play is asked for."""
+    plain, by_sync, self_play = (
+        gymnasium.make_vec(gymnasium_id(game_id), 2, vectorization_mode=mode, **options)
+        for mode, options in (
+            (None, {}),
+            ("sync", {}),
+            (None, {"opponent": None}),
+        )
+    )
+    assert plain.batch.groups[0].opponent == "random"
+    assert by_sync.envs[0].unwrapped.opponent == make_agent("random")
+    assert self_play.batch.self_play.all()
+
+
+@pytest.mark.usefixtures("in_python")
+@pytest.mark.parametrize("opponent", [None, "random"])
+@pytest.mark.parametrize("game", ["reversi", "checkers"])
+def test_discounts_tell_whose_the_next_state_is(game, opponent):
+    env, rng = boardenvs.vec_env(game, 20, opponent=opponent), np.random.default_rng(0)
+    _, infos = env.reset(seed=0)
+    again = 0
+    for _ in range(60):
+        mover = infos["to_move"]
+        *_, terminated, truncated, infos = env.step(choose(infos["action_mask"], rng))
+        live = ~(terminated | truncated)
+        signs = np.where(infos["to_move"] == mover, 1, -1)
+        assert infos["discount"][live].tolist() == signs[live].tolist()
+        again += (signs[live] == 1).sum()
+        infos["discount"][:] = 0  # it is the caller's
+    assert (again > 0) == (game == "checkers" or opponent is not None)
+
+
+EXACT = [*map(int, gymnasium.__version__.split(".")[:2])] >= [1, 4]
+
+
+@pytest.mark.usefixtures("in_python")
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_gymnasium_counts_plies_and_rewards(mode):
+    """By its wrapper; before its version 1.4 wrongly in the mode that is the default here."""
+    if mode is AutoresetMode.SAME_STEP and not EXACT:
+        pytest.skip(
+            "RecordEpisodeStatistics counts wrongly before Gymnasium 1.4, as the guide says"
+        )
+    boards = boardenvs.vec_env("wolf_and_sheep", 8, opponent="random", autoreset_mode=mode)
+    env, games = gymnasium.wrappers.vector.RecordEpisodeStatistics(boards), 0
+    rng = np.random.default_rng(0)
+    _, infos = env.reset(seed=0)
+    steps, waiting = np.zeros(8, int), np.zeros(8, bool)
+    for _ in range(150):
+        _, rewards, terminated, truncated, infos = env.step(choose(infos["action_mask"], rng))
+        over = terminated | truncated
+        steps[~waiting] += 1
+        assert infos.get("_episode", np.zeros(8, bool)).tolist() == over.tolist()
+        if over.any():
+            assert infos["episode"]["l"][over].tolist() == steps[over].tolist()
+            assert infos["episode"]["r"][over].tolist() == rewards[over].tolist()
+        games, steps[over] = games + over.sum(), 0
+        if mode is AutoresetMode.NEXT_STEP:
+            waiting = over
+        elif mode is AutoresetMode.DISABLED and over.any():
+            _, infos = env.reset(options={"reset_mask": over})
+    assert games > 20
+
+
 def test_seeds():
     """The same seeds give the same run, an int counts up, and a row's seat is its own seed's."""
     env = boardenvs.reversi_v0.vec_env(40, opponent="random", opening_plies=(0, 3))
@@ -148,6 +216,7 @@ def test_wrong_use_is_named():
     env = boardenvs.othello_v0.vec_env(3)
     for call in (
         lambda: env.step(np.zeros(3, int)),
+        env.action_masks,
         lambda: env.reset(options={"reset_mask": np.ones(3, bool)}),
     ):
         with pytest.raises(ResetNeeded):

@@ -1,6 +1,6 @@
 """Train a policy by self-play: `python -m training.ppo CONFIG [--resume | --overwrite]`.
 
-The learner is sb3-contrib's MaskablePPO with the network of all trainers. README.md in this folder
+The learner is `SelfPlayPPO` with the network of all trainers. README.md in this folder
 is the guide, reference.md explains settings, metrics and files.
 """
 
@@ -18,7 +18,6 @@ import numpy as np
 import torch as th
 from gymnasium import spaces
 from rich.console import Console
-from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 from stable_baselines3.common.type_aliases import Schedule
@@ -27,7 +26,7 @@ from torch.nn.functional import log_softmax, softmax
 
 from boardenvs.agents.network import BoardNetwork, draw, flat_planes
 from boardenvs.envs.sb3 import BoardVecEnv
-from boardenvs.envs.sb3_buffer import TurnRolloutBuffer
+from boardenvs.envs.sb3_ppo import SelfPlayPPO
 from boardenvs.game.contract import Game
 from boardenvs.utils.console import make_console
 from training.command import run, training_command
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class PPORun(Run):
-    """A run of MaskablePPO. Checkpoints are written between two updates, so that a resumed run goes
+    """A run of SelfPlayPPO. Checkpoints are written between two updates, so that a resumed run goes
     on bit for bit.
     """
 
@@ -210,8 +209,8 @@ class Callbacks(CallbackList):
         return True
 
 
-class PPOLearner(MaskablePPO):
-    """MaskablePPO that learns update by update, so that a checkpoint fits between two updates."""
+class PPOLearner(SelfPlayPPO):
+    """SelfPlayPPO that learns update by update, so that a checkpoint fits between two updates."""
 
     policy: MaskedPolicy
     env: BoardVecEnv
@@ -270,10 +269,7 @@ def make_learner(config: PPOConfig, env: BoardVecEnv) -> PPOLearner:
         batch_size=ppo.batch_size,
         n_epochs=ppo.EPOCHS,
         learning_rate=LinearSchedule(ppo.learning_rate, ppo.final_learning_rate, 1.0),
-        gamma=1.0,  # the buffer knows after which steps the other side moves
         gae_lambda=ppo.gae_lambda,
-        rollout_buffer_class=TurnRolloutBuffer,
-        rollout_buffer_kwargs={"env": env},
         clip_range=ppo.CLIP_RANGE,
         ent_coef=ppo.entropy_bonus,
         vf_coef=ppo.VALUE_WEIGHT,

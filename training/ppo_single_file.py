@@ -4,9 +4,9 @@
     boardenvs match othello policy:policy.npz greedy
 
 PPO as CleanRL writes it, with what board games need: illegal actions are masked; one network plays
-both sides, and the value of the next state, which is the other side's, counts against the mover
-(its factor is -1); some games are against earlier selves, so that what was learnt is not forgotten;
-a game begins after some random plies, and is seen under a symmetry of the board.
+both sides, and the value of a next state that is the other side's counts against the mover (its
+factor is -1); some games are against earlier selves, so that what was learnt is not forgotten; a
+game begins after some random plies, and is seen under a symmetry of the board.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ REFERENCE = {
         "Environments",
         [
             *("envs.core", "envs.aec", "envs.parallel", "envs.vector", "envs.single"),
-            *("envs.sb3:BoardVecEnv", "envs.batch", "envs.page"),
+            *("envs.sb3:BoardVecEnv", "envs.sb3_ppo:SelfPlayPPO", "envs.batch", "envs.page"),
             "envs.jax:make, JaxEnv, JaxState",
         ],
     ),

@@ -24,8 +24,14 @@ def policy_from_sb3(model: Any, game: Game, notes: Mapping[str, Any] | None = No
     policy class of your own needs a method `as_policy(game, notes) -> Policy`. `notes` are JSON
     values to keep with the policy.
 
-    TypeError for a model of another kind, ValueError for layers that have no such form.
+    TypeError for a model of another kind, ValueError for layers that have no such form and for a
+    model that learnt behind `VecNormalize`: the policy would see other observations.
     """
+    if hasattr(model, "get_vec_normalize_env") and model.get_vec_normalize_env() is not None:
+        raise ValueError(
+            "the model learnt behind VecNormalize, which a policy does not have: leave it out, "
+            "observations are 0 and 1 and rewards from -1 to 1 already"
+        )
     policy = getattr(model, "policy", model)
     if hasattr(policy, "as_policy"):
         made: Policy = policy.as_policy(game, notes)

@@ -159,6 +159,7 @@ def _sb3(game: Game, boards: int) -> Play:
     def play() -> int:
         envs.step(game.sample(envs.state, rng))
         envs.env_method("action_masks")
+        envs.discounts  # noqa: B018 - which a learner reads
         return boards
 
     return play

@@ -48,6 +48,7 @@ __all__ = [
 ]
 
 ZERO_SUM, SAME_SIDE = -1.0, 1.0  # the factor of the next state's value
+_UNIT = 32  # pixels of a square, in pictures of many boards
 
 
 class Stepping(NamedTuple):
@@ -143,7 +144,7 @@ class Batch:
         self.waiting: BoolArray = np.zeros(self.size, np.bool_)
         self.symmetries = BoardSymmetries(game, self.size) if symmetries else None
         self._none = game.init(0)
-        self._workers = ThreadPoolExecutor(threads) if threads > 1 and len(sizes) > 1 else None
+        self._workers = Workers(threads) if threads > 1 and len(sizes) > 1 else None
         self._planes = ReusedMemory((self.size, int(np.prod(game.observation_shape))), np.int8)
         self._masks = ReusedMemory((self.size, game.num_actions), np.bool_)
         self._kept = None if stepping.copy else (self._planes.take(), self._masks.take())
@@ -287,6 +288,13 @@ class Batch:
             return result.final
         return self.symmetries.seen(result.final, self._seen_under[result.ended])
 
+    def pictures(self, boards: int | None = None) -> list[Array]:
+        """The pixels of the first boards, or of all, (H, W, 3) uint8 each."""
+        from boardenvs import render
+
+        positions = self.game.positions(take(self.state, slice(boards)))
+        return [render.to_rgb(self.game, x, unit=_UNIT) for x in positions]
+
     def take_ended(self) -> dict[str, EndedGames]:
         """Totals of the games that ended since the last call, by the names of groups."""
         ended = self._ended
@@ -348,6 +356,17 @@ class Batch:
 
     def _rngs(self) -> list[np.random.Generator]:
         return [self._rng, *(group.rng for group in self._groups)]
+
+
+class Workers(ThreadPoolExecutor):
+    """Threads; a copy has as many of its own."""
+
+    def __init__(self, threads: int) -> None:
+        super().__init__(threads)
+        self.threads = threads
+
+    def __reduce__(self) -> tuple[type[Workers], tuple[int]]:
+        return Workers, (self.threads,)
 
 
 def _like(own: Array, given: Array) -> Array:

@@ -217,7 +217,9 @@ class BoardEnv:
     def __getattr__(self, name: str) -> Any:
         # Reached only where an attribute does not exist, so the check costs a running game nothing.
         if name in _AFTER_RESET:
-            raise ResetNeededError(f"call reset() before the first step: there is no {name} yet")
+            raise ResetNeededError(
+                f"call reset() before the first step: there is no {name.lstrip('_')} yet"
+            )
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     def __getstate__(self) -> dict[str, Any]:
@@ -227,6 +229,7 @@ class BoardEnv:
 _AFTER_RESET = frozenset(
     (
         "agents",
+        "num_agents",
         "agent_selection",
         "rewards",
         "terminations",
@@ -234,6 +237,7 @@ _AFTER_RESET = frozenset(
         "infos",
         "is_over",
         "_cumulative_rewards",
+        "position",
         "_position",
     )
 )

@@ -7,6 +7,9 @@ have entries in the registries of PettingZoo and Gymnasium too:
     pettingzoo.make("aec", "boardenvs/othello-v0")
     gymnasium.make("boardenvs/Othello-v0", opponent="greedy")
     gymnasium.make_vec("boardenvs/Othello-v0", 1024, vectorization_mode="vector_entry_point")
+
+Gymnasium's play against `random` by default; `make_vec` with `opponent=None` is self-play, as is
+`vec_env` without an opponent.
 """
 
 from __future__ import annotations
@@ -265,5 +268,5 @@ def add_names(game_id: str) -> None:
             gymnasium_id(game_id),
             entry_point="boardenvs.envs.factory:single_env",
             vector_entry_point="boardenvs.envs.factory:vec_env",
-            kwargs={"game": game_id},
+            kwargs={"game": game_id, "opponent": "random"},
         )

@@ -178,7 +178,7 @@ def _other_interfaces(game: Game) -> str:
         text += f"""
 - `gymnasium.make("{gymnasium_id(game.id)}", opponent="random", seat="random")` is one board against
   an opponent; see `boardenvs.envs.single.BoardSingleEnv`. `gymnasium.make_vec` makes `vec_env` with
-  the same name and `vectorization_mode="vector_entry_point"`.
+  the same name and opponent and `vectorization_mode="vector_entry_point"`.
 - `pettingzoo.make("aec", "boardenvs/{env_name(game).replace("_v0", "-v0")}")` makes `env`, and
   `"parallel"` in place of `"aec"` makes `parallel_env`."""
     return text

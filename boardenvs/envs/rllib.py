@@ -53,16 +53,17 @@ class MaskedVectorEnv(VectorWrapper):
     """`boardenvs.vec_env` with the masks in the observations, and empty infos.
 
     `config` is RLlib's `env_config`: "game" (a text, or a Game) and options of `vec_env` by name;
-    RLlib adds "num_envs". Without an "opponent" one network plays both sides, and RLlib's own PPO
-    gets the signs of their returns wrong: use `BoardMultiAgentEnv` for that. TypeError for an
-    unknown setting.
+    RLlib adds "num_envs". The opponent is "random" by default. With None one network plays both
+    sides, and RLlib's own PPO gets the signs of their returns wrong: use `BoardMultiAgentEnv` for
+    that. TypeError for an unknown setting.
 
     Games are replaced as Gymnasium's NEXT_STEP says, which RLlib's env runner relies on. If a game
     is over, the mask has noop alone, and the action is ignored.
     """
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        boards = vec_env(**config, autoreset_mode=AutoresetMode.NEXT_STEP)
+        options = {"opponent": "random", **config}
+        boards = vec_env(**options, autoreset_mode=AutoresetMode.NEXT_STEP)
         super().__init__(boards)
         self.game = boards.game
         self.single_observation_space = masked_space(self.game)

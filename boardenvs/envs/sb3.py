@@ -1,34 +1,28 @@
 """Many games at once as one native VecEnv of Stable-Baselines3.
 
     env = BoardVecEnv(boardenvs.games.make("othello"), num_envs=512, opening_plies=(0, 40))
-    model = MaskablePPO("MlpPolicy", env, gamma=-1.0)
+    model = SelfPlayPPO("MlpPolicy", env)
 
 Without an opponent one policy plays both sides: every step is one ply in every game, the
-observation is what the side to move sees, and the reward is the mover's. The next state is
-therefore the opponent's, and its value counts against the mover: an algorithm that learns here must
-use gamma = -1, which turns the sign with every ply (negamax). That is also how the loser learns of
+observation is what the side to move sees, and the reward is the mover's. Where the next state is
+the opponent's, its value counts against the mover (negamax). That is also how the loser learns of
 its loss: its last move gets reward 0 and -1 times the value of the winner's move that followed.
+Where the same side moves again, and against an opponent, who is played inside, the next state is
+the learner's. `discounts` has these signs, and `SelfPlayPPO` of `sb3_ppo` takes them.
 
-Against an opponent, played inside, every state is the learner's, and gamma is positive as usual.
-
-Boards of both kinds may stand side by side; then each has its own gamma, which SB3 takes as an
-array:
+Boards of both kinds may stand side by side:
 
     groups = [BoardGroup(384), BoardGroup(64, "greedy"), BoardGroup(64, my_function, seat="black")]
     env = BoardVecEnv(boardenvs.games.make("othello"), groups=groups, symmetries=True)
-    model = MaskablePPO("MlpPolicy", env)
-    model.rollout_buffer.gamma = env.discounts
 
-In a game whose side to move may move again the factor changes from step to step: there the rollout
-buffer must be the `TurnRolloutBuffer` of `sb3_buffer`.
-
-This module and that one are the only ones of boardenvs that need stable-baselines3.
+The modules `sb3*` are the only ones of boardenvs that need stable-baselines3.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 from gymnasium import spaces
@@ -42,16 +36,28 @@ with extra("train"):
 
 from boardenvs import games
 from boardenvs.envs.batch import Batch, BatchOptions, BoardGroup, EndedGames, StepResult
+from boardenvs.envs.core import FRAMES_PER_SECOND
 from boardenvs.envs.groups import Opponent
 from boardenvs.game.contract import Game
+from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.state import Array, BoolArray, FloatArray, Int8Array, IntArray, State
-from boardenvs.utils.checks import quote
+from boardenvs.utils.checks import check_name, quote
 
 # Observations, rewards (B,) float32, whether games ended, and infos.
 Stepped: TypeAlias = tuple[Int8Array, Array, BoolArray, list[dict[str, Any]]]
 
-# The infos of every game that goes on: one object, so that a step makes none.
-_NO_INFO: dict[str, Any] = {}
+_IN_PICTURES = 16  # boards
+
+_UNREAD = (
+    "nothing reads the `discounts` of this BoardVecEnv in self-play. They are the factors of the "
+    "next states' values, -1 where the other side moves next: a learner that does not take them "
+    "learns a wrong sign. boardenvs.envs.sb3_ppo.SelfPlayPPO takes them, after every step"
+)
+_UNMASKED = (
+    ". A BoardVecEnv is for what asks for `action_masks()`: SelfPlayPPO, MaskablePPO and "
+    "MaskableEvalCallback. For PPO, DQN or EvalCallback take gymnasium.make, where an illegal "
+    "action loses the game"
+)
 
 
 class BoardVecEnv(VecEnv):
@@ -65,12 +71,18 @@ class BoardVecEnv(VecEnv):
     `truncated`; without `final_infos` it is as empty as all others, which saves the making.
 
     `env_method("action_masks")` returns a list of one (B, A) bool array: all boards at once.
-    `discounts` (B,) is the gamma of each board.
+    `discounts` (B,) is the factor of the next state's value on each board. In self-play a warning
+    comes once if nothing reads it: `SelfPlayPPO` does.
+
+    With `render_mode="rgb_array"`, `render` draws the first 16 boards in a grid, for SB3's
+    `VecVideoRecorder`.
 
     See `BoardGroup` for `opponent` and `seat`, and `Batch` for `opening_plies`, `starts`,
     `symmetries`, `threads` and `seed`. Raises ValueError or TypeError for arguments that make no
     sense, and IllegalActionError from a step with an illegal action, which then plays nothing.
     """
+
+    metadata: dict[str, Any]
 
     def __init__(
         self,
@@ -81,8 +93,11 @@ class BoardVecEnv(VecEnv):
         seat: str = "random",
         groups: Sequence[BoardGroup] | None = None,
         final_infos: bool = True,
+        render_mode: Literal["rgb_array"] | None = None,
         **options: Unpack[BatchOptions],
     ) -> None:
+        if render_mode is not None:
+            check_name("render_mode", render_mode, ["rgb_array"])
         if groups is None:
             if num_envs is None:
                 raise ValueError("there are no boards: give num_envs or groups")
@@ -93,9 +108,13 @@ class BoardVecEnv(VecEnv):
         self.boards = Batch(game, groups, **options)
         self._final_infos = final_infos
         self._mask: BoolArray | None = None  # of what was last observed, until it is asked for
+        self._watch = bool(self.boards.self_play.any())  # whether `discounts` are read
+        self._unread = 0  # steps since they were
+        self.render_mode = render_mode
         observation_space = spaces.Box(0, 1, game.observation_shape, np.int8)
         action_space = spaces.Discrete(game.num_actions)
         super().__init__(self.boards.size, observation_space, action_space)
+        self.metadata["render_fps"] = FRAMES_PER_SECOND
 
     @property
     def state(self) -> State:
@@ -104,7 +123,12 @@ class BoardVecEnv(VecEnv):
 
     @property
     def discounts(self) -> FloatArray:
-        """The factor of the next state's value on each board, (B,): -1 in self-play, else 1."""
+        """The factor of the next state's value on each board after the last step, (B,): -1 in
+        self-play, unless the same side moves again, else 1.
+        """
+        self._unread = 0
+        if self.game.alternates:  # they never change
+            self._watch = False
         return self.boards.discounts
 
     def action_masks(self) -> BoolArray:
@@ -139,8 +163,15 @@ class BoardVecEnv(VecEnv):
         def step(self, actions: IntArray) -> Stepped: ...
 
     def step_wait(self) -> Stepped:
-        result = self.boards.step(self._actions)
-        infos = [_NO_INFO] * self.num_envs
+        if self._watch:
+            self._watch_learner()
+        try:
+            result = self.boards.step(self._actions)
+        except IllegalActionError as error:
+            if self.game.is_legal(self.boards.seen, self._actions).all():
+                raise  # the opponent's action
+            raise IllegalActionError(f"{error}{_UNMASKED}") from None
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         if self._final_infos and result.ended.size:
             self._tell_the_end(result, infos)
         return (
@@ -149,6 +180,13 @@ class BoardVecEnv(VecEnv):
             result.terminated | result.truncated,
             infos,
         )
+
+    def _watch_learner(self) -> None:
+        """Warn once if the discounts of two steps were not read."""
+        if self._unread == 2:
+            self._watch = False
+            warnings.warn(_UNREAD, stacklevel=4)
+        self._unread += 1
 
     def _tell_the_end(self, result: StepResult, infos: list[dict[str, Any]]) -> None:
         """The infos of games that ended.
@@ -175,6 +213,10 @@ class BoardVecEnv(VecEnv):
         """Totals of the games that ended since the last call, by the names of groups."""
         return self.boards.take_ended()
 
+    def get_images(self) -> list[Array]:
+        """The pixels of the first boards; `render` puts them in a grid."""
+        return self.boards.pictures(_IN_PICTURES)
+
     def close(self) -> None:
         """Let go of the threads."""
         self.boards.close()
@@ -200,8 +242,7 @@ class BoardVecEnv(VecEnv):
         return [result if indices is None else result[indices]]
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        value = None if attr_name == "render_mode" else getattr(self, attr_name)
-        return [value] * len(list(self._get_indices(indices)))
+        return [getattr(self, attr_name)] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
         raise AttributeError(f"{attr_name} cannot be set: the boards share all their attributes")

@@ -1,11 +1,4 @@
-"""The rollout buffer with which sb3-contrib's MaskablePPO learns from a `BoardVecEnv`.
-
-env = BoardVecEnv(game, num_envs=512)
-model = MaskablePPO(
-    "MlpPolicy", env, gamma=1.0,
-    rollout_buffer_class=TurnRolloutBuffer, rollout_buffer_kwargs={"env": env},
-)
-"""
+"""The rollout buffer of `SelfPlayPPO`: each step of each board has a discount of its own."""
 
 from __future__ import annotations
 
@@ -19,25 +12,22 @@ with extra("train"):
     import torch as th
     from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
 
-from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.game.state import Array, BoolArray
 
 
 class TurnRolloutBuffer(MaskableRolloutBuffer):
-    """A rollout buffer with one discount per step and board, `env.discounts`: -1 where the next
-    state is the other side's.
+    """A rollout buffer with one discount per step and board, gamma times `env.discounts`: negative
+    where the next state is the other side's. `env` is what the steps are of; set it first.
     """
 
-    def __init__(self, *args: Any, env: BoardVecEnv, **options: Any) -> None:
-        self._env = env
-        super().__init__(*args, **options)
+    env: Any
 
     def reset(self) -> None:
         self._discounts: Array = np.ones((self.buffer_size, self.n_envs), np.float32)
         super().reset()
 
     def add(self, *args: Any, **options: Any) -> None:
-        self._discounts[self.pos] = self._env.discounts
+        self._discounts[self.pos] = self.gamma * self.env.discounts
         super().add(*args, **options)
 
     def compute_returns_and_advantage(self, last_values: th.Tensor, dones: Any) -> None:

@@ -65,7 +65,7 @@ class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
         self.mask_in_observation = mask_in_observation
         self.observation_space = observation_space(game, mask_in_observation)
         self.action_space = spaces.Discrete(game.num_actions)
-        self._games = 0
+        self._games, self._role = 0, game.roles[0]
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -102,7 +102,7 @@ class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
         )
 
     def action_masks(self) -> BoolArray:
-        """The learner's legal actions, (A,) bool."""
+        """The learner's legal actions, (A,) bool. ResetNeededError before the first reset."""
         mask: BoolArray = self.board.observe(self._role)["action_mask"].astype(np.bool_)
         return mask
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -27,8 +26,6 @@ from boardenvs.game.rules import DRAW
 from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray
 from boardenvs.utils.checks import check_name, quote, unknown
 
-_UNIT = 32  # pixels of a square, in pictures of many boards
-
 
 class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
     """`num_envs` games at once. Observations are (B, 8, 8, C) int8, actions (B,) integers.
@@ -40,8 +37,10 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
 
     `infos["action_mask"]` (B, A) int8 has 1 for the legal actions of the observation's side, none
     where the game is over: `action_space.sample(tuple(mask))` draws from them. `action_masks()` is
-    the same as bool. `infos["to_move"]` (B,) int8 is that side as index of `game.roles`. An
-    illegal action loses the game: -1. `infos["illegal_action"]` (B,) bool tells where.
+    the same as bool. `infos["to_move"]` (B,) int8 is that side as index of `game.roles`.
+    `infos["discount"]` (B,) float64 is the factor with which a learner counts the value of that
+    observation for the step before: -1 where the other side is to move now, else 1. An illegal
+    action loses the game: -1. `infos["illegal_action"]` (B,) bool tells where.
 
     With `mask_in_observation` observations are dicts, {"observation": (B, 8, 8, C), "action_mask":
     (B, A)}, for libraries that look for masks there; `infos` has the same array.
@@ -167,13 +166,16 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
             return None
         if not self._begun:
             raise ResetNeeded("call reset() before the first picture")
-        draw: Callable[..., Any] = render.to_ansi
         if self.render_mode == "rgb_array":
-            draw = partial(render.to_rgb, unit=_UNIT)
-        return tuple(draw(self.game, x) for x in self.game.positions(self.batch.state))
+            return tuple(self.batch.pictures())
+        return tuple(render.to_ansi(self.game, x) for x in self.game.positions(self.batch.state))
 
     def action_masks(self) -> BoolArray:
-        """The legal actions of every game, (B, A) bool; see `infos["action_mask"]`."""
+        """The legal actions of every game, (B, A) bool; see `infos["action_mask"]`. ResetNeeded
+        before the first reset.
+        """
+        if not self._begun:
+            raise ResetNeeded("call reset() before action_masks()")
         return self.batch.observe()[1]
 
     def _seen(self, illegal: BoolArray) -> tuple[Observation, dict[str, Any]]:
@@ -182,6 +184,7 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         infos = {
             "action_mask": mask.view(np.int8),
             "to_move": self.batch.state.to_move.copy(),
+            "discount": self.batch.discounts.copy(),
             "illegal_action": illegal,
         }
         seen = self._observation(planes, infos["action_mask"])

@@ -1,7 +1,7 @@
-"""PettingZoo: MaskablePPO learns a turn-based game of two agents by self-play; here Connect Four.
+"""PettingZoo: SelfPlayPPO learns a turn-based game of two agents by self-play; here Connect Four.
 
 One policy plays both sides. A step is one move, and the next state is usually the opponent's: its
-value counts against the mover. `TurnRolloutBuffer` takes the factor of each step from `discounts`:
+value counts against the mover. `SelfPlayPPO` takes the factor of each step from `discounts`:
 -1 if the other side moves next, 1 if the same side does. What one side wins, the other must lose.
 """
 # uv venv --allow-existing .venv-examples/pettingzoo && . .venv-examples/pettingzoo/bin/activate \
@@ -12,10 +12,9 @@ import gymnasium
 import numpy as np
 import torch
 from pettingzoo.classic import connect_four_v3
-from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-from boardenvs.envs.sb3_buffer import TurnRolloutBuffer
+from boardenvs.envs.sb3_ppo import SelfPlayPPO
 
 SEED, BOARDS, STEPS = 0, 64, 120_000
 make_game = connect_four_v3.env
@@ -86,9 +85,8 @@ def score(model, game, games):
 
 torch.set_num_threads(1)
 env = ManyGames([lambda i=i: OneGame(make_game(), (SEED, i), opening=8) for i in range(BOARDS)])
-model = MaskablePPO(
+model = SelfPlayPPO(
     "MlpPolicy", env, seed=SEED,
-    gamma=1.0, rollout_buffer_class=TurnRolloutBuffer, rollout_buffer_kwargs={"env": env},
     gae_lambda=0.8, n_steps=64, batch_size=1024, n_epochs=3, ent_coef=0.03, learning_rate=1e-3,
     policy_kwargs={"net_arch": [256, 256], "activation_fn": torch.nn.ReLU},
 )  # fmt: skip

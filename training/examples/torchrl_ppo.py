@@ -1,7 +1,8 @@
 """TorchRL: PPO over `vec_env`; one network plays both sides of 128 games of Othello.
 
 `mask_in_observation` makes the masks an entry of TorchRL's tensordicts, for MaskedCategorical.
-The next state is the opponent's: gamma = -1 turns the sign of its value.
+The next state is the opponent's: gamma = -1 turns the sign of its value. In games where a side may
+move again that is wrong: there the sign of each step is `infos["discount"]` of `vec_env`.
 """
 # uv venv --allow-existing .venv-examples/torchrl && . .venv-examples/torchrl/bin/activate \
 #     && uv pip install torch==2.13.0 torchrl==0.14.1 --editable '.[fast]' \
@@ -24,6 +25,7 @@ torch.set_num_threads(1)
 boards = boardenvs.vec_env(
     "othello", BOARDS, opening_plies=(0, 40), mask_in_observation=True, autoreset_mode="Disabled"
 )
+assert boards.game.alternates, "gamma must be -1 after every step"
 env = GymWrapper(boards, categorical_action_encoding=True)
 env.set_seed(SEED)
 
