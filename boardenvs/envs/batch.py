@@ -144,7 +144,7 @@ class Batch:
         self.waiting: BoolArray = np.zeros(self.size, np.bool_)
         self.symmetries = BoardSymmetries(game, self.size) if symmetries else None
         self._none = game.init(0)
-        self._workers = Workers(threads) if threads > 1 and len(sizes) > 1 else None
+        self._workers = GroupThreads(threads) if threads > 1 and len(sizes) > 1 else None
         self._planes = ReusedMemory((self.size, int(np.prod(game.observation_shape))), np.int8)
         self._masks = ReusedMemory((self.size, game.num_actions), np.bool_)
         self._kept = None if stepping.copy else (self._planes.take(), self._masks.take())
@@ -358,15 +358,15 @@ class Batch:
         return [self._rng, *(group.rng for group in self._groups)]
 
 
-class Workers(ThreadPoolExecutor):
+class GroupThreads(ThreadPoolExecutor):
     """Threads; a copy has as many of its own."""
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)
         self.threads = threads
 
-    def __reduce__(self) -> tuple[type[Workers], tuple[int]]:
-        return Workers, (self.threads,)
+    def __reduce__(self) -> tuple[type[GroupThreads], tuple[int]]:
+        return GroupThreads, (self.threads,)
 
 
 def _like(own: Array, given: Array) -> Array:
