@@ -430,7 +430,7 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     *((optioned(m), ValueError, "Did you mean 'position'") for m in ("env", BOTH)),
     (made("env", reward="gaol"), ValueError, "unknown reward 'gaol'. Did you mean 'go"),
     (made(BOTH, render_mode="rgb"), ValueError, "mode 'rgb'. Did you mean 'rgb_array'"),
-    (made("raw_env", reword=1), TypeError, "option of lines_of_action_v0 'reword'.*'reward'"),
+    (made("raw_env", reword=1), TypeError, "unknown option 'reword'.*'reward'"),
     (made("vec_env", num_envs=0), ValueError, "num_envs is 0"),
     (made("vec_env", seat="blakc"), ValueError, "unknown seat 'blakc'. Did you mean 'black'"),
 ]
@@ -453,6 +453,15 @@ def test_infos_have_the_same_keys_in_every_step(opponent: str) -> None:
         infos = [env.reset(seed=seed)[1], *(env.step(np.array(action))[-1] for action in actions)]
         first, *others = ({key: np.asarray(x).dtype for key, x in i.items()} for i in infos)
         assert others == [first, first]
+
+
+@pytest.mark.parametrize("game_id", games.BUILT_IN)
+def test_libraries_can_try_options(game_id: str) -> None:
+    """TorchRL's GymEnv gives `frameskip`, and looks for Python's words where that is refused."""
+    name, words = gymnasium_id(game_id), "unexpected keyword argument 'frameskip'"
+    for make_envs in (gymnasium.make, gymnasium.make_vec):
+        with pytest.raises(TypeError, match=words):
+            make_envs(name, frameskip=1)
 
 
 def test_both_agents_can_offend() -> None:

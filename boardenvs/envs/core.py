@@ -120,8 +120,8 @@ class BoardEnv:
         return np.concatenate([planes, second]).transpose(1, 2, 0)
 
     def render(self) -> Any:
-        """A str for "ansi", in colours unless $NO_COLOR is set, and for "svg"; a (H, W, 3) uint8
-        array for "rgb_array"; None for "human".
+        """A str for "ansi", in colours if standard output is a terminal, and for "svg"; a
+        (H, W, 3) uint8 array for "rgb_array"; None for "human".
         """
         from boardenvs import render
 

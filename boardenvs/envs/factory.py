@@ -29,7 +29,7 @@ from boardenvs.envs.parallel import BoardParallelEnv
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.envs.vector import BoardVectorEnv
 from boardenvs.game.contract import Game
-from boardenvs.utils.checks import cut, unknown
+from boardenvs.utils.checks import unknown
 
 try:
     from pettingzoo.env_registry import registration as in_pettingzoo
@@ -212,8 +212,11 @@ def _make_game(game: str | Game, rules: Mapping[str, Any], maker: Callable[..., 
         if name not in known:
             parameters = inspect.signature(maker).parameters.values()
             options = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
-            title = game.id if isinstance(game, Game) else cut(str(game))
-            raise TypeError(unknown(f"option of {title}_{VERSION}", name, [*options, *known]))
+            # Python's own words first: libraries such as TorchRL try options, and look for them.
+            raise TypeError(
+                f"{maker.__name__}() got an unexpected keyword argument {name!r}: "
+                + unknown("option", name, [*options, *known])
+            )
     return games.make(game, **rules)
 
 
