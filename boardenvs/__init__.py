@@ -116,6 +116,11 @@ _LATER = {
 }
 _MODULES = ("arena", "play", "records", "render", "text")
 
+
+def __dir__() -> set[str]:
+    return {*globals(), *__all__, *_MODULES}
+
+
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:

@@ -52,6 +52,27 @@ def test_an_environment_loads_no_players_and_no_search():
     assert not heavy & set(result.stdout.split())
 
 
+def test_what_is_loaded_later_is_completed():
+    """Of every package that loads names when they are used; in a process that has used none."""
+    code = (
+        "import importlib, pkgutil, rlcompleter, boardenvs; later = [boardenvs] + ["
+        "importlib.import_module(f'boardenvs.{m.name}') for m in pkgutil.iter_modules("
+        "boardenvs.__path__) if m.ispkg and m.name not in ('engines', 'web')]; "
+        "print([m.__name__ for m in later if hasattr(m, '__getattr__')]); "
+        "print([n for m in later for n in getattr(m, '__all__', ()) if n not in dir(m)]); "
+        "complete = rlcompleter.Completer({'boardenvs': boardenvs}).complete; "
+        "print(complete('boardenvs.othello_v', 0), complete('boardenvs.play_m', 0)); "
+        "[getattr(m, n) for m in later for n in dir(m)]"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    later, missing, completed = result.stdout.splitlines()
+    assert "boardenvs.games" in later
+    assert missing == "[]"
+    assert completed == "boardenvs.othello_v0 boardenvs.play_match("
+
+
 @pytest.mark.parametrize(
     ("module", "package", "name"),
     [

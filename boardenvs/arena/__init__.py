@@ -60,6 +60,11 @@ __all__ = [
     "write_results",
 ]
 
+
+def __dir__() -> set[str]:
+    return {*globals(), *__all__}
+
+
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:

@@ -73,6 +73,11 @@ __all__ = [
     "to_file",
 ]
 
+
+def __dir__() -> set[str]:
+    return {*globals(), *__all__}
+
+
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
