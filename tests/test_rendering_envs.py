@@ -1,6 +1,7 @@
 """Environments that show themselves: as text, SVG and pixels, and in a window without a screen."""
 
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -38,6 +39,27 @@ def test_the_position_and_the_last_move_are_shown(maker, mode):
     env.step(action if maker == "env" else {"black": action, "white": game.noop})
     shown = draw(game, start.step(action), action, before=start)
     np.testing.assert_array_equal(env.render(), shown)
+
+
+@pytest.mark.parametrize(
+    ("terminal", "no_colour", "coloured"),
+    [
+        (False, "", False),  # a pipe, a file, a notebook
+        (True, "", True),
+        (True, "1", False),
+    ],
+)
+def test_terminals_alone_get_colours(monkeypatch, terminal, no_colour, coloured):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
+    monkeypatch.setenv("NO_COLOR", no_colour)
+    env, envs = (
+        boardenvs.env(OTHELLO, render_mode="ansi"),
+        boardenvs.vec_env(OTHELLO, 1, render_mode="ansi"),
+    )
+    for each in (env, envs):
+        each.reset()
+    for text in (env.render(), *envs.render()):
+        assert ("\x1b[" in text) == coloured
 
 
 # ---- a window ------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ pixels.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from typing import Unpack
 
@@ -32,16 +33,19 @@ def to_ansi(
     colour: bool | None = None,
     **shown: Unpack[Shown],
 ) -> str:
-    """Return the board as text with ANSI colours, readable without them too.
+    """Return the board as text, in ANSI colours for a terminal, readable without them too.
 
     last_action: is marked, at its target only if `before`, the position before it, is given.
     legal: show the squares that can be played to. counts: show how many pieces both sides have.
-    colour: None for colours unless the variable $NO_COLOR is set (https://no-color.org).
+    colour: None for colours if standard output is a terminal, unless the variable $NO_COLOR is set
+    (https://no-color.org).
     """
     seen, own = view(game, position, last_action, **shown), game.text_of(position)
     if own is not None:
         return f"{own}\n{seen.caption}"
-    return write_ansi(seen, not os.environ.get("NO_COLOR") if colour is None else colour)
+    if colour is None:
+        colour = not os.environ.get("NO_COLOR") and sys.stdout is not None and sys.stdout.isatty()
+    return write_ansi(seen, colour)
 
 
 def to_svg(
