@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+COMMA := ,
 
 # Some images of containers set it: each of hundreds of processes would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -71,7 +72,6 @@ soak-short: $(VENV)/.dev
 # Training on Ray, whose RLlib wants a gymnasium of its own: in another environment, some minutes.
 # Its workers are as urgent as all else, or they would wait for all else on a busy machine.
 RLLIB := .venv-rllib
-COMMA := ,
 rllib: $(RLLIB)/.rllib
 	RAY_worker_niceness=0 $(RLLIB)/bin/python -m pytest tests/test_rllib_*.py tests/test_examples_long.py -k rllib
 
@@ -111,7 +111,7 @@ $(BIN)/uv:
 	$(BIN)/python -m pip install --quiet uv
 
 $(VENV)/.train: pyproject.toml .ci/constraints.txt | $(BIN)/uv
-	$(call install,$(BIN)/python,--editable '.[train]')
+	$(call install,$(BIN)/python,--editable '.[train$(COMMA)web]')
 	touch $@
 
 $(VENV)/.dev: pyproject.toml .ci/constraints.txt | $(BIN)/uv

@@ -267,7 +267,7 @@ def test_a_killed_tournament_goes_on_to_the_same_results(
     assert lines(out / JOURNAL) == 2
     if number != signal.SIGKILL:
         assert process.returncode == 130
-        assert f"go on with: boardenvs arena --resume --out {out} --trust\n" in output
+        assert f"-m boardenvs arena --resume --out {out} --trust\n" in output
         assert "Traceback" not in output
     settings = make_settings(["random", "greedy", waiting], ["reversi"], pairs=1)
     assert resume(out, settings, play_here(settings)) == (1, ["reversi"] * 2)

@@ -22,6 +22,7 @@ from boardenvs.games import make
 from boardenvs.search import alphabeta_for
 from boardenvs.search.evaluation import POINT, Terms
 from boardenvs.search.evaluation_file import load_evaluation, parse_tuple
+from boardenvs.utils.console import python_command
 from training.command import read_settings
 from training.ntuple import run as learning
 from training.ntuple.__main__ import main
@@ -181,7 +182,7 @@ def test_a_run_ends_with_an_evaluation_and_a_report_also_where_it_was_interrupte
 
         patch.setattr("training.ntuple.play.play", interrupted)
         assert run() == 130
-    assert "go on with: python -m training.ntuple" in capsys.readouterr().out
+    assert f"go on with: {python_command('training.ntuple')}" in capsys.readouterr().out
     assert len(list((folder / "positions").glob("*.npz"))) == 3
     assert run() == 2  # the folder is there
     assert run("--resume", "--set", "seed=1") == 2

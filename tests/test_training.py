@@ -8,8 +8,10 @@ import json
 import math
 import multiprocessing
 import os
+import re
 import shutil
 import signal
+import subprocess
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
@@ -141,6 +143,25 @@ def test_a_run_leaves_all_its_files_and_a_policy_that_loads(finished: Path) -> N
         assert again.score == result["report"]["scores"][player]["random"]["score"]
 
 
+def test_the_next_steps_run_as_they_are_written(finished: Path) -> None:
+    """In another shell, where no virtual environment is activated."""
+    report = (finished / "report.md").read_text()
+    play, web = re.findall(r"^    (.* -m boardenvs .*)$", report, re.MULTILINE)
+    assert web.endswith(" -m boardenvs web")
+    for command, said in ((play, "type a move"), (f"{web} --help", "boardenvs web")):
+        result = subprocess.run(
+            command,
+            shell=True,
+            cwd=finished.parents[1],
+            env={**os.environ, "PATH": os.defpath, "PYTHONPATH": str(Path(__file__).parents[1])},
+            input="quit\n",
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert said in result.stdout
+
+
 # ---- resuming ----------------------------------------------------------------------------------
 
 
@@ -207,7 +228,7 @@ def test_a_run_that_is_stopped_again_and_again_ends_like_an_uninterrupted_one(
     with monkeypatch.context() as patch:
         patch.setattr(report, "evaluate_finally", fail)
         assert ppo.main([tiny, "--resume", "--set", "self_play.threads=2"]) == 1
-    assert "python -m training.ppo tiny.yaml --resume" in capsys.readouterr().err
+    assert " -m training.ppo tiny.yaml --resume" in capsys.readouterr().err
     assert ppo.main([tiny, "--resume"]) == 0
     assert same(end_of(folder), end_of(finished))
     assert not list(Path("runs").rglob("*.tmp"))

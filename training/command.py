@@ -7,7 +7,6 @@ and `python:` players and games in modules, "MODULE:NAME", run whatever code its
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -20,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from boardenvs import games
 from boardenvs.agents.spec import runs_code
 from boardenvs.utils.checks import cut, printable, quote, unknown
-from boardenvs.utils.console import make_console
+from boardenvs.utils.console import make_console, python_command
 from boardenvs.utils.decoding import decode, parse_yaml
 from boardenvs.utils.ending import interrupting, why_interrupted
 from boardenvs.utils.files import read_text
@@ -44,8 +43,8 @@ def training_command(
     `train(config, folder, resume, console)` returns False if it was interrupted.
     """
     given = _parser(module).parse_args(arguments)
-    words = ["python", "-m", module, str(given.config), "--resume", *["--trust"] * given.trust]
-    again = shlex.join(words + [word for item in given.set for word in ("--set", item)])
+    words = [module, str(given.config), "--resume", *["--trust"] * given.trust]
+    again = python_command(*words, *(word for item in given.set for word in ("--set", item)))
     console, why = make_console(), "interrupted"
     try:
         config = read_settings(settings, given.config, given.set, trust=given.trust)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from boardenvs.records.recorder import record_match
 from boardenvs.render.page import to_frame
 from boardenvs.report import Document, ReportTable
 from boardenvs.report.figures import FAINT, PALETTE, drawing, to_svg
+from boardenvs.utils.console import python_command
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.version import version
 from training.evaluation import Score, SuiteResult, play, score_of
@@ -70,13 +70,21 @@ def write_report(run: Run, console: Console) -> None:
     # The last file: if it is there, all others are.
     write_atomically(folder / "result.json", json.dumps(result, indent=2).encode())
     console.print(_scores(config, found))
-    policy, game = f"policy:{folder / 'policy.npz'}", games.spec_of(run.game)
-    command = ["python", "-m", "boardenvs", "play", game, "--against", policy]
     console.print(
         f"The report, with the learning curve and games to step through: {folder / 'report.html'}\n"
-        f"To play against the policy: {shlex.join(command)}",
+        f"{_next_steps(run)}",
         soft_wrap=True,
         highlight=False,
+    )
+
+
+def _next_steps(run: Run) -> str:
+    """Return what can be done with the policy, and the commands, as Markdown."""
+    game, policy = games.spec_of(run.game), f"policy:{run.folder / 'policy.npz'}"
+    play = python_command("boardenvs", "play", game, "--against", policy)
+    return (
+        f"To play against the policy:\n\n    {play}\n\n"
+        f"On a page, which shows the run too:\n\n    {python_command('boardenvs', 'web')}"
     )
 
 
@@ -134,6 +142,8 @@ def _document(run: Run, found: FinalEvaluation, result: Mapping[str, Any]) -> Do
             for name in found.exact[RAW]
         ]
         document.table(ReportTable(rows))
+    document.heading("What to do next")
+    document.text(_next_steps(run))
     document.html("<h2>Two games against each opponent</h2>")
     document.html(to_frame(write_page(found.samples, title="Games of the report")))
     return document

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -131,10 +130,12 @@ class ArenaCommand:
 
     def _how_to_go_on(self, settings: TournamentSettings) -> str:
         from boardenvs.arena.tournament_settings import code_named
+        from boardenvs.utils.console import python_command
 
         words = ["boardenvs", "arena", "--resume", "--out", str(self.out)]
         labels = [entrant.label for entrant in settings.entrants]
-        return shlex.join(words + ["--trust"] * bool(code_named(labels, settings.opening_plies)))
+        names_code = bool(code_named(labels, settings.opening_plies))
+        return python_command(*words, *["--trust"] * names_code)
 
     def _settings(self) -> TournamentSettings:
         """Return the settings given, or those of the folder's tournament."""

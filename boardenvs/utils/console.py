@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import logging
+import shlex
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -117,6 +119,12 @@ def print_report(console: Console, counted: Mapping[str, float], name: str = "th
     said = [f"{name.replace('_', ' ')} {value:,}" for name, value in counted.items() if value]
     if said:
         console.print(f"{name} counted: {', '.join(said)}", soft_wrap=True)
+
+
+def python_command(*words: str) -> str:
+    """Return `python -m WORDS` for a shell in this folder, with the Python that runs."""
+    python = "python" if shutil.which("python") == sys.executable else sys.executable
+    return shlex.join([python, "-m", *words])
 
 
 def print_json(content: Any) -> None:
