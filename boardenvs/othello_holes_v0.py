@@ -1,9 +1,8 @@
 """Othello with holes as PettingZoo and Gymnasium environments.
 
-Observations are int8 (8, 8, 3): the agent's discs, the opponent's, and the holes. Action 8 * (y-1)
-+ (x-1) places a disc on file x and the y-th row from the bottom (0 is a8, 63 is h1: row 1 is at the
-top); action 64 passes, which is legal only for a side without another move. The agent "red" has the
-white discs.
+Observations are int8 (8, 8, 3): the agent's discs, the opponent's, and the holes. Action 8 * (8-y)
++ (x-1) places a disc on file x and rank y, which counts from the top (0 is a8, 63 is h1); action 64
+passes, which is legal only for a side without another move. The agent "red" has the white discs.
 
 By default c3, c6, f3 and f6 are out of play (`holes`, a set of 64 bits): no disc goes there, and no
 line of discs runs through them.

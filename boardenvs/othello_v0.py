@@ -1,9 +1,9 @@
 """Othello as PettingZoo and Gymnasium environments.
 
 Observations are int8 (8, 8, 2): the agent's discs and the opponent's; with holes (8, 8, 3), the
-holes last. Action 8 * (y-1) + (x-1) places a disc on file x and the y-th row from the bottom (0 is
-a8, 63 is h1: row 1 is at the top); action 64 passes, which is legal only for a side without another
-move. The agent "red" has the white discs.
+holes last. Action 8 * (8-y) + (x-1) places a disc on file x and rank y, which counts from the top
+(0 is a8, 63 is h1); action 64 passes, which is legal only for a side without another move. The
+agent "red" has the white discs.
 
 `holes` are squares out of play, as a set of 64 bits; `empties="winner"` counts the empty squares at
 the end for the winner.

@@ -1,9 +1,9 @@
 """Reversi as PettingZoo and Gymnasium environments.
 
 The rules are those of Othello. Observations are int8 (8, 8, 2): the agent's discs and the
-opponent's. Action 8 * (y-1) + (x-1) places a disc on file x and the y-th row from the bottom (0 is
-a8, 63 is h1: row 1 is at the top); action 64 passes, which is legal only for a side without another
-move. The agent "red" has the white discs.
+opponent's. Action 8 * (8-y) + (x-1) places a disc on file x and rank y, which counts from the top
+(0 is a8, 63 is h1); action 64 passes, which is legal only for a side without another move. The
+agent "red" has the white discs.
 
 For training use `reward="zero_sum"` (+1, 0, -1 at the end, and -1 for an illegal action); `env`,
 `raw_env` and `parallel_env` reward with the goal values 100, 50 and 0 unless told otherwise.

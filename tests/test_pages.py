@@ -43,6 +43,21 @@ def test_table(game_id):
 
 
 @pytest.mark.parametrize("game_id", games.BUILT_IN)
+def test_y_is_the_rank_in_all_that_is_said_of_squares(game_id):
+    module, text, _ = page(game_id)
+    game = games.make(game_id)
+    (row,) = re.findall(r"`observation\[(.+?), x-1, plane\]`", text)
+    numbers = re.findall(r"`s = (.+?)`", text) + re.findall(
+        r"Action (\d[^,]+?\(x-1\))", module.__doc__
+    )
+    for square in range(game.board.size):
+        name = game.square_name(square)
+        place = {"x": square % game.board.columns + 1, "y": int(re.sub(r"\D", "", name))}
+        assert eval(row, place) == square // game.board.columns
+        assert {eval(number.replace("\n", " "), place) for number in numbers} <= {square}
+
+
+@pytest.mark.parametrize("game_id", games.BUILT_IN)
 def test_options_and_example_position(game_id):
     _, text, _ = page(game_id)
     options = text.split("## Options")[1].split("##")[0]

@@ -48,6 +48,13 @@ def test_explanations_get_better_and_can_be_stopped(page):
     assert last["stopped"]  # a job that ends with its time is not marked
 
 
+def test_games_are_called_by_their_titles(page):
+    assert page.hello["titles"].keys() == page.hello["games"].keys()
+    assert {t: page.hello["titles"][t] for t in ("nine_mens_morris", "tictactoe")} == {
+        "nine_mens_morris": "Nine Men's Morris", "tictactoe": "Tic-tac-toe",
+    }  # fmt: skip
+
+
 # ---- files ---------------------------------------------------------------------------------------
 
 

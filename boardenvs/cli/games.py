@@ -14,7 +14,7 @@ from typer import Argument, Option
 from boardenvs.board.bitboard import LARGEST
 from boardenvs.cli.options import game_names
 from boardenvs.envs.page import page_of
-from boardenvs.games import defaults, importable, make, parse, spec_of
+from boardenvs.games import defaults, importable, make, parse
 from boardenvs.kernel.backend import no_compiling
 from boardenvs.report import ReportTable
 from boardenvs.utils.checks import quote
@@ -77,7 +77,7 @@ def _print_page(text: str) -> None:
 
     game, console = parse(text), make_console()
     console.print(Markdown(page_of(game), code_theme="ansi_dark"))
-    console.print(f"\n{spec_of(game)} at the start:\n", style="bold")
+    console.print(f"\n{game.title} at the start:\n", style="bold")
     console.print(Text.from_ansi(to_ansi(game, game.start(), legal=True)))
 
 

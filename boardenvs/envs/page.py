@@ -14,6 +14,7 @@ from boardenvs.board.bitboard import square_name
 from boardenvs.envs.core import env_name
 from boardenvs.envs.factory import gymnasium_id
 from boardenvs.game.contract import Game
+from boardenvs.game.notation import row_of_rank
 from boardenvs.game.rules import DRAW, ILLEGAL_ACTION_REWARD, LOSS, WIN
 
 
@@ -101,9 +102,9 @@ def _observations(game: Game) -> str:
     table = "\n".join(["| Plane | Ones |", "|-------|------|", *planes])
     return f"""\
 A dict of `"observation"`, an int8 array {game.observation_shape} of 0 and 1, and
-`"action_mask"`, an int8 array ({game.num_actions},). `observation[y-1, x-1, plane]` is cell (x, y):
-x is the file, 1 to {columns} for a to {last}, and y the row, 1 to {rows} from the bottom. Every
-agent sees its own {pieces} first:
+`"action_mask"`, an int8 array ({game.num_actions},).
+`observation[{row_of_rank(game)}, x-1, plane]` is the square on file x, 1 to {columns} for a to
+{last}, and rank y, 1 to {rows}: row 0 is the bottom one. Every agent sees its own {pieces} first:
 
 {table}
 

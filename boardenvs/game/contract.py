@@ -451,11 +451,11 @@ class Game(Rules):
     # ---- observations ------------------------------------------------------------------------
 
     def observe(self, state: State, out: Int8Array | None = None) -> Int8Array:
-        """The observation of the side to move, (B, R, F, C) int8 of 0 and 1, for R ranks and F
-        files.
+        """The observation of the side to move, (B, R, F, C) int8 of 0 and 1, for R ranks from the
+        bottom and F files.
 
-        It is indexed [row, y-1, x-1, plane], and a view of memory in which each plane is
-        contiguous, (B, C * R * F) int8: `out`, if given.
+        It is a view of memory in which each plane is contiguous, (B, C * R * F) int8: `out`, if
+        given.
         """
         words = self.word_arrays(state)
         bits = self._empty_planes(state) if out is None else out

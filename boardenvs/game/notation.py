@@ -395,11 +395,15 @@ def _compass(direction: Direction) -> str:
 
 def _numbered(game: Game) -> str:
     """How squares are numbered, in Markdown."""
-    rows, columns = game.board
-    y = f"({rows}-y)" if game.look.from_top else "(y-1)"
+    columns = game.board.columns
     shown = (0, columns - 1, game.board.size - 1)
     names = [f"{square} is {game.square_name(square)}" for square in shown]
-    return f"`s = {columns}*{y} + (x-1)`: {', '.join(names)}"
+    return f"`s = {columns}*({row_of_rank(game)}) + (x-1)`: {', '.join(names)}"
+
+
+def row_of_rank(game: Game) -> str:
+    """Return how the row of squares, from the bottom and from 0, is computed from the rank y."""
+    return f"{game.board.rows}-y" if game.look.from_top else "y-1"
 
 
 def _direction(source: int, target: int, game: Game) -> Direction:

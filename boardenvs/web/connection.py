@@ -111,11 +111,12 @@ class Connection:
                 task.cancel()
 
     def _hello(self) -> dict[str, Any]:
+        variants = {game_id: _variants(game_id) for game_id in games.importable()}
+        variants |= {text: [] for text in self.options.games}
         return {
             "host": self.door.shared_host,  # for links
-            "titles": {text: games.make(text).title for text in self.options.games},
-            "games": {game_id: _variants(game_id) for game_id in games.importable()}
-            | {text: [] for text in self.options.games},
+            "titles": {text: games.make(text).title for text in variants},
+            "games": variants,
             "agents": [
                 *self.options.agents,
                 *(name for name in AGENTS if name not in _NEED_MORE),

@@ -95,7 +95,7 @@ export class NewGame {
 
   welcome(hello) {
     this.variants = hello.games;
-    this.games.replaceChildren(...Object.keys(hello.games).map((text) => el("option", { value: text }, hello.titles[text] ?? T.gameName(text))));
+    this.games.replaceChildren(...Object.keys(hello.games).map((text) => el("option", { value: text }, hello.titles[text])));
     this.element.querySelector("datalist").replaceChildren(...["human", ...hello.agents].map((value) => el("option", { value })));
   }
 

@@ -40,7 +40,6 @@ export const T = {
   game: "Game",
   rulesLabel: "Rules",
   rules: (text) => (text.includes("=") ? text.split("=")[1] : "standard rules"),
-  gameName: (text) => (text.includes(":") ? text : T.capital(text).replace(/_/g, " ")),
   seat: (side) => `${side[0]?.toUpperCase()}${side.slice(1)} is played by`,
   playedBy: (side, player) => `${side}: ${player}`,
   human: "you",
