@@ -4,7 +4,7 @@ import re
 import runpy
 
 import pytest
-from examples import ROOT, guides, readme_examples, run_example, tutorials
+from examples import ROOT, TUTORIALS, guides, readme_examples, run_example, tutorials
 from test_examples_long import TRAINING
 
 from boardenvs import games
@@ -53,10 +53,20 @@ def test_links_anchors_and_pictures_exist(guide):
         assert not anchor or anchor in anchors(path), f"{path}#{anchor}"
 
 
+def test_nothing_is_installed_from_an_index():
+    """The package is on none: what people read installs a checkout, or from an address."""
+    for path in [*guides(), TUTORIALS / "notebook.ipynb"]:
+        text = path.read_text(encoding="utf-8")
+        found = re.findall(r"pip install\b[^`\n]*\bboardenvs(?:\[[\w,]+\])?(?![\w\[-]| @ ).*", text)
+        assert not found, path
+
+
 def test_every_game_is_shown():
     for game_id in games.BUILT_IN:
         assert f".images/{game_id}.svg" in README
         assert f"`{game_id}_v0`" in README
+    comparison = (ROOT / "boardenvs/bench/comparison.md").read_text(encoding="utf-8")
+    assert f"| Two-player board games | {len(games.BUILT_IN)} |" in comparison
 
 
 def test_the_pictures_are_those_that_the_project_draws():
