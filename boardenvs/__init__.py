@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from boardenvs.arena import MatchResult, play_match
     from boardenvs.game.perft import divide, perft
     from boardenvs.game.plain import PlainGame
+    from boardenvs.play import choose_action
     from boardenvs.search.analysis import Analysis
 
 
@@ -81,6 +82,7 @@ __all__ = [
     "analyse",
     "checkers_v0",
     "chess_v0",
+    "choose_action",
     "connect_four_v0",
     "divide",
     "env",
@@ -110,6 +112,7 @@ _LATER = {
     "MatchResult": "boardenvs.arena",
     "PlainGame": "boardenvs.game.plain",
     "analyse": "boardenvs.agents.analyse",
+    "choose_action": "boardenvs.play",
     "divide": "boardenvs.game.perft",
     "perft": "boardenvs.game.perft",
     "play_match": "boardenvs.arena",

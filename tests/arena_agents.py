@@ -25,6 +25,15 @@ def highest(game: Game, state: State, rng: np.random.Generator) -> IntArray:
     return actions
 
 
+class Apart:
+    """Plays at random, each game for itself."""
+
+    games_at_once = 3
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        return game.sample(state, rng)
+
+
 def by_global_chance(observation: dict[str, Any]) -> int:
     """A random action of NumPy's global generator."""
     return int(np.random.choice(np.flatnonzero(observation["action_mask"])))  # noqa: NPY002

@@ -119,6 +119,8 @@ def test_parameters_are_read_by_their_types(tuned: None) -> None:
         ("alphabeta:time=0", "time is 0.0: it must be more than 0 seconds"),
         ("mcts:rollouts=0", "simulations is 0: it must be 1 or more"),
         ("greddy", "Did you mean 'greedy'"),
+        ("runs/demo/policy.npz", "is a file: its player is 'policy:runs/demo/policy.npz'"),
+        ("a.npz,shield=true", "its player is 'policy:a.npz,shield=true'"),
         ("tuned:", "without a parameter"),
         ("tuned:dept=4", "Did you mean 'depth'"),
         ("tuned:depth=four", "depth is 'four': it must be a whole number"),

@@ -35,6 +35,7 @@ AGENTS = [
     "positional",
     "alphabeta:depth=2",
     "trained",
+    "trained:shield=true",
     "mcts:rollouts=30",
     "mcts:rollouts=20,policy=trained",
     "perfect",

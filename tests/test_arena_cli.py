@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 from command_line import invoke, run
+from test_policy import random_policy
 
 from boardenvs import play_match
+from boardenvs.agents.policy_file import save_policy
 from boardenvs.games import make
 from boardenvs.records import check, load
 from boardenvs.utils import console
@@ -25,7 +27,7 @@ def test_a_match_is_the_same_by_command_and_in_python(tmp_path: Path) -> None:
     path, game = tmp_path / "games.jsonl", make("wolf_and_sheep")
     words = ["match", "wolf_and_sheep", "perfect", "greedy", "--pairs", 60, "--seed", 1]
     output = run(*words, "--record", path)
-    played = play_match(game, "perfect", "greedy", 60, seed=1, in_parts=True)
+    played = play_match(game, "perfect", "greedy", 60, seed=1)
     low, high = played.interval
     assert f"{played.score:.3f} [{low:.3f}, {high:.3f}]" in output
     assert played.by_role[1] == (60, 0, 0)
@@ -67,6 +69,20 @@ def test_an_arena_is_played_resumed_and_replaced(tmp_path: Path) -> None:
     output = run("arena", dead, "greedy", *few, *out, "--overwrite", code=1)
     assert f"{dead} forfeited all its games and is not rated" in " ".join(output.split())
     assert len(list(load(games))) == 4
+
+
+def test_the_policies_in_a_folder_are_a_tournament(tmp_path: Path) -> None:
+    """As those that a training has kept."""
+    folder, words = tmp_path / "policies", ["--game", "tictactoe", "--pairs", 2, "--workers", 1]
+    words += ["--out", tmp_path / "arena"]
+    folder.mkdir()
+    assert f"{folder} has no policies" in run("arena", f"policy:{folder}", *words, code=2)
+    for steps in range(3):
+        save_policy(random_policy(make("tictactoe"), seed=steps), folder / f"{steps}.npz")
+    run("arena", "random", f"policy:{folder},shield=true", *words)
+    values = json.loads((tmp_path / "arena" / "results.json").read_text())
+    shielded = [f"policy:{folder / str(steps)}.npz,shield=true" for steps in range(3)]
+    assert values["settings"]["entrants"] == ["random", *shielded]
 
 
 def test_a_pairing_that_was_interrupted_is_not_recorded_twice(tmp_path: Path) -> None:

@@ -136,3 +136,10 @@ def test_records_converts(tmp_path):
     output = run("records", tmp_path / "games.jsonl", "--out", tmp_path / "new.txt")
     assert "does not hold all of their players" in output
     assert load(tmp_path / "new.txt") == [replace(record, players=None, goal=None)]
+    # No file is lost, not even the one that was read.
+    for name in ("games.jsonl", "new.txt"):
+        again = ["records", tmp_path / "games.jsonl", "--out", tmp_path / name]
+        before = (tmp_path / name).read_bytes()
+        assert f"{tmp_path / name} exists: give another file, or --overwrite" in run(*again, code=2)
+        assert (tmp_path / name).read_bytes() == before
+        run(*again, "--overwrite")

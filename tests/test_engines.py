@@ -51,7 +51,7 @@ from boardenvs.game.errors import ForfeitError
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import IntArray, State
 from boardenvs.games.notation import parse_move
-from boardenvs.play import reply
+from boardenvs.play import choose_action
 
 pytestmark = pytest.mark.usefixtures("in_python")
 
@@ -246,9 +246,7 @@ def test_limits_of_others_are_those_of_players_that_search() -> None:
     action, value = agent.choose(position, (), ServedLimits())
     found = agent.analyse(position, ServedLimits())
     assert value == {move.action: move.value for move in found.moves}[action]
-    assert action == reply(
-        make_agent("alphabeta:depth=2,evaluation=trained"), OTHELLO, position, 4, ()
-    )
+    assert action == choose_action(position, "alphabeta:depth=2,evaluation=trained", 4, ())
 
 
 def test_our_engine_reads_lines_as_gtp_says() -> None:

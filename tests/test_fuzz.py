@@ -66,7 +66,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 PARAMETERS = ["=", ":", ",", "rules", "max_plies", "holes", "described", "none", "id"]
 AGENTS = ["greedy", "alphabeta:depth=1,endgame=2", "alphabeta:nodes=100", "mcts:rollouts=5",
-          "perfect", "policy:file.npz", "mcts:policy=file.npz", "trained:shield=false"]  # fmt: skip
+          "perfect", "policy:file.npz", "mcts:policy=file.npz", "trained:shield=true"]  # fmt: skip
 LIMITS = ["depth", "nodes", "time", "endgame", "rollouts", "c", "leaves", "policy", "=", ":", ","]
 
 

@@ -172,7 +172,7 @@ def test_policies_choose_as_in_numpy():
 
 
 def test_an_opponent_that_does_not_play_in_jax_is_named():
-    for opponent in ("alphabeta:depth=2", "greedy", "trained"):
+    for opponent in ("alphabeta:depth=2", "greedy", "trained:shield=true"):
         with pytest.raises(ValueError, match=f"'{opponent}' does not play in JAX: 'random', "):
             boardenvs.envs.jax.make("othello", opponent=opponent)
     with pytest.raises(ValueError, match="'random' has no network"):

@@ -10,17 +10,18 @@ from variants import GAMES
 from boardenvs.agents.simple import RandomAgent
 from boardenvs.arena import Entrant, Pairing, score_interval
 from boardenvs.arena.executor import Executor
-from boardenvs.arena.match import PART, play_match
+from boardenvs.arena.match import SMALLEST, play_match
 from boardenvs.arena.pairing import play_in_parts
 from boardenvs.game.openings import distinct_openings
 from boardenvs.games import make
 
 
-def test_a_match_in_parts_is_the_same_in_any_number_of_processes(in_python: None) -> None:
-    """Also of players that draw random numbers."""
-    game, pairs = make("reversi"), 2 * PART + 5
-    expected = play_match(game, "random", "greedy", pairs, seed=3, in_parts=True)
-    players = Entrant("a", "random"), Entrant("b", "greedy")
+@pytest.mark.parametrize("player", ["random", "python:arena_agents:Apart"])
+def test_a_match_is_the_same_in_any_number_of_processes(in_python: None, player: str) -> None:
+    """Also of players that draw random numbers, with many games side by side or each for itself."""
+    game, pairs = make("reversi"), 2 * SMALLEST + 5
+    expected = play_match(game, player, "greedy", pairs, seed=3)
+    players = Entrant("a", player), Entrant("b", "greedy")
     pairing = Pairing("reversi", game, *players, pairs, game.opening_plies, 3)
     for workers in (0, 2):
         over: list[int] = []

@@ -1,9 +1,13 @@
 """A game in progress: `boardenvs.play`."""
 
+import numpy as np
 import pytest
 from variants import make, random_record
 
+import boardenvs
+from boardenvs.agents import make_agent
 from boardenvs.board.bitboard import squares_of
+from boardenvs.game.position import stack
 from boardenvs.play import GameSession, legal_names, parse_move, record_of, session_of
 from boardenvs.records import make_record, replay
 
@@ -40,6 +44,25 @@ def test_a_recorded_game_from_any_ply_and_position():
     assert session.actions == record.actions[:7]
     session.redo(99)
     assert record_of(session) == record
+
+
+def test_a_player_is_asked_for_one_move():
+    """Of any kind; batches say so where they are given a position."""
+    position = session_of(random_record(OTHELLO, plies=20)).position
+    least = min(position.legal_actions())
+    agent, rng = make_agent("alphabeta:depth=2"), np.random.default_rng([3, position.ply])
+    expected = agent.act(OTHELLO, stack([position]), rng)[0]
+    for player in ("alphabeta:depth=2", agent):
+        assert boardenvs.choose_action(position, player, seed=3) == expected
+    assert boardenvs.choose_action(position, lambda seen: seen["action_mask"].argmax()) == least
+    with pytest.raises(TypeError, match=r"boardenvs.choose_action\(position, player\)"):
+        make_agent("greedy").act(OTHELLO, position)
+    with pytest.raises(ValueError, match="the game is over in"):
+        boardenvs.choose_action(session_of(random_record(OTHELLO)).position, "greedy")
+    with pytest.raises(ValueError, match="Did you mean 'greedy'"):
+        boardenvs.choose_action(position, "greddy")
+    with pytest.raises(boardenvs.IllegalActionError, match="action 27"):
+        boardenvs.choose_action(position, lambda seen: 27)
 
 
 def test_othello_is_written_as_its_players_know_it():

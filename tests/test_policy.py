@@ -18,10 +18,11 @@ import pytest
 from variants import FIVE
 
 from boardenvs import games
-from boardenvs.agents import check_game, make_agent
+from boardenvs.agents import as_agent, check_game, make_agent
 from boardenvs.agents import trained as trained_module
 from boardenvs.agents.policy import Layer, Policy, PolicyAgent, layer_shapes
 from boardenvs.agents.policy_file import PolicyFileError, load_policy, save_policy
+from boardenvs.agents.shield import Shield
 from boardenvs.agents.trained import trained_policy
 from boardenvs.arena import play_match
 from boardenvs.game.contract import Game
@@ -83,6 +84,23 @@ def test_the_agent_plays_the_most_probable_action_or_draws_by_probability() -> N
     shares = np.bincount(drawn, minlength=65) / 4000
     assert np.count_nonzero(shares) > 1
     assert np.abs(shares - probabilities).max() < 0.03  # four standard deviations
+
+
+def test_a_shield_is_there_where_the_text_asks_for_it(path: Path) -> None:
+    """What is measured as a user's own network is the network, and every name tells."""
+    game = games.make("lines_of_action")
+    save_policy(random_policy(game), path)
+    state, policy = positions(game, 400), load_policy(path)
+    alone = PolicyAgent(policy).act(game, state)
+    assert (Shield(PolicyAgent(policy)).act(game, state) != alone).any()
+    for player in (f"policy:{path}", f"policy:{path},shield=false", policy):
+        assert (as_agent(player).act(game, state, np.random.default_rng(0)) == alone).all()
+    for name, network in ((f"policy:{path},", policy), ("trained:", trained_policy(game))):
+        shielded = Shield(PolicyAgent(network)).act(game, state, np.random.default_rng(0))
+        found = make_agent(f"{name}shield=true").act(game, state, np.random.default_rng(0))
+        assert (found == shielded).all()
+    alone = PolicyAgent(trained_policy(game)).act(game, state)
+    assert (make_agent("trained").act(game, state, np.random.default_rng(0)) == alone).all()
 
 
 # ---- what is refused -----------------------------------------------------------------------------

@@ -111,6 +111,10 @@ def test_each_game_has_a_pool_from_random_play_on_and_levels_in_order(game_id: s
     assert len(levels) == LEVELS
     ratings = [level["rating"] for level in levels]
     assert ratings == sorted(ratings)
+    # A player has one rating: a level that is an anchor has the anchor's.
+    published = {anchor.agent: anchor.rating for anchor in anchors}
+    assert levels[0]["rating"] == published[levels[0]["weaker"]]
+    assert levels[-1]["rating"] == published[levels[-1]["stronger"]]
     for level in levels[1:]:
         assert level["beats_level_below"]["games"] >= 400
         assert level["beats_level_below"]["low"] >= 0.6

@@ -19,6 +19,7 @@ from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 from variants import GAMES
 
+from boardenvs.arena import play_match
 from boardenvs.envs.batch import BoardGroup
 from boardenvs.envs.factory import single_env
 from boardenvs.envs.sb3 import BoardVecEnv
@@ -40,6 +41,8 @@ def test_it_trains_and_evaluates_with_the_tools_of_sb3(tmp_path: Path) -> None:
         judge, n_eval_episodes=10, eval_freq=64, log_path=str(tmp_path), verbose=0
     )
     model = SelfPlayPPO("MlpPolicy", train, n_steps=64, n_epochs=1, seed=0)
+    with pytest.raises(TypeError, match=r"policy_from_sb3\(model, game\) makes a player of it"):
+        play_match("reversi", model, "random", 1)
     model.learn(8 * 64, callback=callback)
     assert 50 < np.mean([game["l"] for game in model.ep_info_buffer or ()]) < 70
     results = np.load(tmp_path / "evaluations.npz")["results"]

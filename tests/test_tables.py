@@ -75,6 +75,20 @@ def test_the_table_of_levels_has_the_published_scores() -> None:
     assert rows == expected
 
 
+def test_the_readme_has_the_published_ratings_of_anchors() -> None:
+    """A player has one rating on all pages."""
+    rows = re.findall(r"^\| (`.*?`) \|.*\| ([\d, ]+) \|$", (ROOT / "README.md").read_text(), re.M)
+    found = {
+        name.strip("`"): float(rating)
+        for names, ratings in rows
+        for name, rating in zip(names.split(", "), ratings.split(", "), strict=True)
+    }
+    anchors = {anchor.agent: round(anchor.rating) for anchor in rating_pool("othello").anchors}
+    both = found.keys() & anchors.keys()
+    assert len(both) >= 5
+    assert {name: found[name] for name in both} == {name: anchors[name] for name in both}
+
+
 def test_near_pairings_count_more_than_far_ones() -> None:
     """If the model is true, the ratings are the model's; otherwise the near games decide."""
     true = np.array([0.0, 150.0, 300.0, 700.0])
@@ -106,7 +120,7 @@ def test_a_game_of_another_package_is_measured(
         "pairs": 2,
         "level_pairs": 4,
         "rounds": 1,
-        "exam_pairs": 12,
+        "exam_pairs": 16,
         "work": tmp_path,
         "resume": False,
     }

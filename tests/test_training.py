@@ -121,9 +121,9 @@ def at_call(number: int, function: Callable[..., Any], then: Callable[[], None])
 
 
 def test_a_run_leaves_all_its_files_and_a_policy_that_loads(finished: Path) -> None:
-    assert {p.name for p in finished.iterdir()} - {"before.npz"} == {
+    assert {p.name for p in finished.iterdir()} == {
         "config.yaml", "result.json", "report.md", "report.html", "policy.npz", "checkpoints",
-        "pool", "tensorboard", "evaluations.csv", "learning_curve.svg", LOCK,
+        "policies", "pool", "tensorboard", "evaluations.csv", "learning_curve.svg", LOCK,
     }  # fmt: skip
     files = {path for path in finished.rglob("*") if path.is_file()}
     assert files == set(written(finished, [*WRITTEN, LOCK]))  # --overwrite keeps the lock
@@ -137,7 +137,7 @@ def test_a_run_leaves_all_its_files_and_a_policy_that_loads(finished: Path) -> N
         shown = [(int(r["steps"]), float(r["evaluation/worst"])) for r in csv.DictReader(file)]
     assert shown == list(zip([512, 1024, 2048], worst, strict=True))
     # The file holds the policy that was judged.
-    for player, more in (("policy", ",shield=false"), ("policy, shielded", "")):
+    for player, more in (("policy", ""), ("policy, shielded", ",shield=true")):
         agent = f"policy:{finished / 'policy.npz'}{more}"
         again = play_match(make("othello"), agent, "random", 2, seed=20_000)
         assert again.score == result["report"]["scores"][player]["random"]["score"]
@@ -339,17 +339,20 @@ def test_the_best_policy_is_kept_whatever_comes_after(
     assert again._best.value_head[1].tolist() == [50]
 
 
-def test_the_policy_before_is_of_the_evaluation_before(
+def test_the_policy_of_each_evaluation_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also when the last evaluation is repeated, since its checkpoint is missing."""
+    """As a player of a tournament; those of a part of the run that was lost are removed."""
+    policies = tmp_path / "tiny" / "policies"
     with monkeypatch.context() as patch:
         patch.setattr(Counting, "save", at_call(4, Counting.save, interrupt))
         with pytest.raises(KeyboardInterrupt):
             counting(tmp_path / "tiny")
+    shutil.copy(policies / "000000000100.npz", policies / "000000000099.npz")
     counting(tmp_path / "tiny", resume=True)
-    kept = [counted(tmp_path / "tiny" / f"{name}.npz") for name in ("before", "policy")]
-    assert kept == [[50], [100]]
+    assert {p.name: counted(p) for p in policies.iterdir()} == {
+        f"{steps:012d}.npz": [steps] for steps in (10, 50, 100)
+    }
 
 
 def test_policies_are_ranked_by_their_worst_score() -> None:

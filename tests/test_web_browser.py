@@ -196,7 +196,8 @@ def test_a_run_has_its_report_and_its_policy_plays(tab, folder):
     names = "steps,minutes,evaluation/random,low/random,high/random,train/value_loss"
     (run / "evaluations.csv").write_text(f"{names}\n100,1,.5,.4,.6,.3\n200,2,.75,.7,.8,.2\n")
     network = random_policy(make("tictactoe"))
-    for file in ("policy.npz", "before.npz"):
+    (run / "policies").mkdir()
+    for file in ("policy.npz", "policies/000000000100.npz", "policies/000000000200.npz"):
         save_policy(network, run / file)
     tab.view("Training and arena")
     with tab.context.expect_page() as report:
@@ -209,5 +210,5 @@ def test_a_run_has_its_report_and_its_policy_plays(tab, folder):
     tab.text("first_try, now 0.2").wait_for()
     tab.button("Watch the latest policy against the one before").click()
     tab.until_note("of 2 games")
-    tab.button("Play against the latest policy").click()
+    tab.button("Play against the best policy").click()
     tab.until_note("your turn")

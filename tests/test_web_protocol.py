@@ -96,16 +96,22 @@ def make_run(folder, name, **files):
 def test_runs_are_listed_with_reports_and_policies(server, page, folder):
     run = make_run(folder, "training", config_yaml="game: othello\nsteps: 50\n")
     make_run(folder, "arena", journal_jsonl="{}\n", report_html="<script>1</script>")
-    shutil.copy(TRAINED / "othello.npz", run / "policy.npz")
+    (run / "policies").mkdir()
+    for name in ("policy", "policies/000000000400", "policies/000000000800"):
+        shutil.copy(TRAINED / "othello.npz", run / f"{name}.npz")
     (run / "evaluations.csv").write_text("steps,evaluation/random\n0,.5\n9,nan\n")
     runs = {run["name"]: run for run in page.ask("runs")["runs"]}
     training, arena = runs["training"], runs["arena"]
     assert training["table"] == {"steps": [0, 9], "evaluation/random": [0.5, None]}
-    assert [training[key] for key in ("kind", "game", "steps", "before", "report")] == [
-        "training", "othello", 50, None, False,
+    assert [training[key] for key in ("kind", "game", "steps", "report")] == [
+        "training", "othello", 50, False,
     ]  # fmt: skip
+    files = {"best": "policy", "latest": "policies/000000000800", "before": "policies/000000000400"}
+    assert {name: training[name] for name in files} == {
+        name: f"policy:{run / file}.npz" for name, file in files.items()
+    }
     assert [arena[key] for key in ("kind", "report")] == ["tournament", True]
-    answer = page.ask("move", line=line("othello"), agent=training["policy"], seed=0)
+    answer = page.ask("move", line=line("othello"), agent=training["best"], seed=0)
     assert answer["position"]["ply"] == 1
     report = server.client.get(server.proven("report", "arena"))
     assert report.text == "<script>1</script>"
@@ -136,10 +142,14 @@ def test_no_link_in_a_run_is_followed(server, page, folder, tmp_path):
     for file in ("report.html", "policy.npz", "evaluations.csv"):
         (private / file).write_text("steps,evaluation/secret\n0,1\n")
         (inside / file).symlink_to(private / file)
+    for number in "12":
+        (private / f"{number}.npz").touch()
+    (inside / "policies").symlink_to(private)
     (folder / "linked").symlink_to(private)
     runs = {run["name"]: run for run in page.ask("runs")["runs"]}
     assert "linked" not in runs
-    assert [runs["inside"][key] for key in ("report", "policy", "table")] == [False, None, {}]
+    seen = [runs["inside"][key] for key in ("report", "table", "best", "latest", "before")]
+    assert seen == [False, {}, None, None, None]
     for name in ("linked", "inside"):
         assert "no report" in server.client.get(server.proven("report", name)).json()["error"]
     for name in ("..", "%2e%2e", "..%2fprivate"):

@@ -40,7 +40,7 @@ WRITTEN = (
     "evaluations.csv",
     "learning_curve.svg",
     "policy.npz",
-    "before.npz",
+    "policies/*.npz",
     "evaluation.npz",
     "positions/*.npz",
     "evaluations/*.npz",

@@ -29,6 +29,7 @@ from boardenvs.utils.ending import ENDING, handling
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.imports import describe
 from training.folder import RunError, load_newest, refuse_other, save_checkpoint, to_arrays
+from training.policies import drop_policies, keep_policy
 from training.run_settings import POOL, POOL_SIZE, SELF_PLAY, RunSettings, SelfPlaySettings
 
 if TYPE_CHECKING:
@@ -162,9 +163,8 @@ class Run(ABC):
         for r in self.results:
             writer.writerow({"steps": r.steps, "minutes": r.minutes, **r.metrics})
         write_atomically(self.folder / "evaluations.csv", text.getvalue().encode())
+        keep_policy(self.folder, policy, self.steps)
         if best:
-            if len(self.results) > 1:  # the file may be of a part of the run that was lost
-                save_policy(self._best, self.folder / "before.npz")
             self._best = policy
             save_policy(policy, self.folder / "policy.npz")
         return result.metrics
@@ -228,6 +228,7 @@ class Run(ABC):
                 raise RunError(
                     f"{folder} has no checkpoint of this run: {describe(error)}"
                 ) from error
+        drop_policies(self.folder, self.steps)
         for warning in warnings:
             console.print(f"warning: {warning}", markup=False, soft_wrap=True)
 

@@ -17,6 +17,7 @@ from boardenvs.agents.spec import runs_code
 from boardenvs.utils.checks import cut, unknown
 from boardenvs.utils.decoding import decode, parse_json
 from boardenvs.utils.files import is_unused, read_text, working_alone, write_atomically
+from training.policies import keep_policy
 
 # All that these runs write into their folders.
 WRITTEN = (
@@ -25,7 +26,7 @@ WRITTEN = (
     "policy.npz",
     "checkpoint.npz",
     "checkpoint/*",
-    "pool/*.npz",
+    "policies/*.npz",
 )
 
 OPPONENTS = ("random", "greedy")  # of evaluations
@@ -129,8 +130,8 @@ def evaluate(
     rows: Sequence[dict[str, float]],
     row: dict[str, float],
 ) -> list[dict[str, float]]:
-    """Play against `OPPONENTS`; write settings.json, with which the folder has a run, metrics.json
-    and policy.npz; print and return the rows with the new one.
+    """Play against `OPPONENTS`; write settings.json, with which the folder has a run, metrics.json,
+    policy.npz and its copy in policies/; print and return the rows with the new one.
     """
     for name in OPPONENTS:
         match = boardenvs.play_match(policy.game, PolicyAgent(policy), name, settings.pairs)
@@ -141,4 +142,5 @@ def evaluate(
     for file, values in (("settings.json", asdict(settings)), ("metrics.json", rows)):
         write_atomically(folder / file, json.dumps(values, indent=1).encode())
     save_policy(policy, folder / "policy.npz")
+    keep_policy(folder, policy, int(row["steps"]))
     return rows

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from boardenvs.agents import make_agent
 from boardenvs.agents.levels import LEVELS, Mixture
 from boardenvs.arena import MatchResult, RatingPool, estimate_rating, play_match
 from boardenvs.arena.pools import PLAYOUTS
-from boardenvs.arena.ratings import SCALE
+from boardenvs.arena.ratings import SCALE, Z95
 from boardenvs.game.contract import Game
 
 # Quick players that will not change, so no networks.
@@ -89,12 +88,17 @@ def _measured(
     rng: np.random.Generator,
 ) -> list[dict[str, Any]]:
     """The levels with their ratings by the pool and their scores against the level below."""
+    anchors = {anchor.agent: anchor for anchor in pool.anchors}
     for level in levels:
         itself = {0.0: level["weaker"], 1.0: level["stronger"]}.get(level["share"])
-        others = replace(pool, anchors=tuple(a for a in pool.anchors if a.agent != itself))
-        seed, player = int(rng.integers(1 << 62)), _mixture(level)
-        found = estimate_rating(game, player, others, games=games, seconds=None, seed=seed)
-        values = {"rating": found.rating, "low": found.low, "high": found.high}
+        if itself in anchors:  # it has its rating already
+            rating, reach = anchors[itself].rating, Z95 * anchors[itself].error
+            low, high = rating - reach, rating + reach
+        else:
+            seed, player = int(rng.integers(1 << 62)), _mixture(level)
+            found = estimate_rating(game, player, pool, games=games, seconds=None, seed=seed)
+            rating, low, high = found.rating, found.low, found.high
+        values = {"rating": rating, "low": low, "high": high}
         level |= {name: None if x is None else round(x, 1) for name, x in values.items()}
     for level, match in zip(levels[1:], matches, strict=True):
         low, high = match.interval

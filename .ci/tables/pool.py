@@ -27,7 +27,7 @@ PLAYERS = (
     "positional",
     "alphabeta:depth=2",
     "alphabeta:depth=4",
-    "trained",
+    "trained:shield=true",
     "alphabeta:depth=1,evaluation=trained",
     "alphabeta:depth=2,evaluation=trained",
     "alphabeta:depth=4,evaluation=trained",

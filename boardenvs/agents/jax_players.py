@@ -102,8 +102,8 @@ def jax_player(rules: JaxRules, given: object) -> JaxPlayer:
         return rules.sample
     if not isinstance(agent, PolicyAgent):
         raise ValueError(
-            f"{quote(given)} does not play in JAX: 'random', 'trained:shield=false' and "
-            "'policy:PATH,shield=false' do"
+            f"{quote(given)} does not play in JAX: 'random', 'trained' and 'policy:PATH' do, "
+            "without a shield"
         )
     evaluate, sample = jax_evaluator(rules, agent), agent.sample
 

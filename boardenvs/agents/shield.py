@@ -81,8 +81,8 @@ class Shield:
         check_game(self.agent, game)
 
 
-def policy_player(policy: Policy, sample: bool = False, shield: bool = True) -> Agent:
-    """The player of a policy: a `PolicyAgent`, which has a shield if not told otherwise."""
+def policy_player(policy: Policy, sample: bool = False, shield: bool = False) -> Agent:
+    """The player of a policy: a `PolicyAgent`, with a shield if that is asked for."""
     agent = PolicyAgent(policy, sample)
     return Shield(agent) if shield else agent
 

@@ -28,7 +28,7 @@ import numpy as np
 from boardenvs.agents.base import Agent, check_game
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State
-from boardenvs.utils.checks import quote, unknown
+from boardenvs.utils.checks import cut, quote, unknown
 from boardenvs.utils.imports import import_object, naming_errors, top_level
 from boardenvs.utils.spec import parse_parameters
 
@@ -90,11 +90,15 @@ def adapt(given: object) -> Agent:
         return cast(Agent, given)
     if not callable(given):
         # Imported only for objects that may be policies: players take longer to load.
-        from boardenvs.agents.policy import Policy
-        from boardenvs.agents.shield import policy_player
+        from boardenvs.agents.policy import Policy, PolicyAgent
 
         if isinstance(given, Policy):
-            return policy_player(given)
+            return PolicyAgent(given)
+        if callable(getattr(given, "predict", None)):
+            raise TypeError(
+                f"{quote(given)} is a model of Stable-Baselines3: "
+                "boardenvs.agents.export.policy_from_sb3(model, game) makes a player of it"
+            )
         raise TypeError(
             f"{quote(given)} is not an agent: it must have act(game, state, rng), or be a "
             "function, policy(observation, agent) of one board or act(game, state, rng)"
@@ -170,6 +174,8 @@ def make_agent(spec: str) -> Agent:
         raise TypeError(f"agent is {quote(spec)}: it must be a text such as 'alphabeta:depth=4'")
     name, separator, rest = spec.partition(":")
     if name not in AGENTS:
+        if spec.partition(",")[0].endswith((".npz", ".zip")):
+            raise ValueError(f"{quote(spec)} is a file: its player is {cut(f'policy:{spec}')!r}")
         raise ValueError(unknown("agent", name, AGENTS))
     factory = factory_of(name)
     return factory(**parse_parameters(spec, name, rest if separator else None, factory))

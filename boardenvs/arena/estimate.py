@@ -109,7 +109,7 @@ def estimate_rating(
         anchor, match_seed = met.anchors[chosen].agent, int(seeds.integers(1 << 62))
         if executor is None:
             opponent = make_agent(anchor)
-            match = play_match(game, player, opponent, pairs, seed=match_seed, in_parts=True)
+            match = play_match(game, player, opponent, pairs, seed=match_seed)
         else:
             match = _play_in_parts(game, agent, anchor, pairs, match_seed, executor)
         met.add(chosen, match)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 
@@ -20,8 +20,9 @@ from boardenvs.game.state import BoolArray, IntArray, State, concat, take
 from boardenvs.games import make
 from boardenvs.tablebase import Tablebase
 
-BLOCK = 50  # openings of the first block; each other has three times as many as there were before
-PART = 10  # openings of a part that has random numbers of its own
+# A match is played in parts, whose games are played side by side with random numbers of their own,
+# so that any number of processes can share them: about this many, of this many openings each.
+PARTS, SMALLEST, LARGEST = 8, 10, 50
 
 
 def same_winner(game: Game, state: State) -> BoolArray:
@@ -52,7 +53,6 @@ def play_match(
     *,
     opening_plies: tuple[int, int] | None = None,
     seed: int = 0,
-    in_parts: bool = False,
     progress: Callable[[MatchInProgress], None] = lambda match: None,
 ) -> MatchResult:
     """Play 2 * `pairs` games between `a` and `b`: each opening twice, with roles swapped.
@@ -62,11 +62,10 @@ def play_match(
     own by default), and distinct as far as the game has as many. In a game with a tablebase, as in
     Wolf and Sheep, only openings are played that do not change who wins. A game that its cap on
     plies ends counts by its position. An agent loses the games that it forfeits
-    (`boardenvs.arena.player`). The same seed gives the same match if the agents draw only from the
-    generator that they are given. Many games are played side by side, or if an agent wants that
-    (`games_at_once`), as language models and engines do, each for itself. With `in_parts` every ten
-    openings have random numbers of their own, as in `boardenvs match`, which plays them in any
-    number of processes. `progress` is called after every ply.
+    (`boardenvs.arena.player`). The same seed gives the same match, here and by `boardenvs match` in
+    any number of processes, if the agents draw only from the generator that they are given. Many
+    games are played side by side, or if an agent wants that (`games_at_once`), as language models
+    and engines do, each for itself. `progress` is called after every ply.
 
     ValueError for an unknown game, an agent that cannot play it, fewer than one pair, or openings
     longer than any game.
@@ -82,11 +81,7 @@ def play_match(
         raise ValueError(f"pairs is {pairs}: it must be 1 or more")
     agents = [agent_for(game, given) for given in (a, b)]
     match = MatchInProgress(game, draw_openings(game, pairs, opening_plies, seed))
-    if in_parts:
-        for part in parts_of(pairs):
-            match.play([part], agents, seed_of_part(seed, part), progress)
-    else:
-        match.play(_blocks(pairs), agents, seed, progress)
+    match.play(parts_of(pairs), agents, seed, progress)
     return match.result()
 
 
@@ -98,30 +93,21 @@ def draw_openings(game: Game, pairs: int, plies: tuple[int, int] | None, seed: i
 
 def parts_of(pairs: int) -> list[range]:
     """The openings of each part of a match."""
-    return [range(start, min(start + PART, pairs)) for start in range(0, pairs, PART)]
-
-
-def seed_of_part(seed: int, part: range) -> list[int]:
-    return [seed, part.start]
-
-
-def _blocks(pairs: int) -> Iterator[range]:
-    """The openings that are played side by side."""
-    start = 0
-    while start < pairs:
-        end = min(start + max(BLOCK, 3 * start), pairs)
-        yield range(start, end)
-        start = end
+    size = min(max(SMALLEST, -(-pairs // PARTS)), LARGEST)
+    return [range(start, min(start + size, pairs)) for start in range(0, pairs, size)]
 
 
 class MatchInProgress:
-    """The games of a match: all openings, then all again with roles swapped."""
+    """The games of a match: all openings, then all again with roles swapped.
 
-    def __init__(self, game: Game, openings: Openings) -> None:
+    first: the number of the first opening, if others of the match are played elsewhere.
+    """
+
+    def __init__(self, game: Game, openings: Openings, first: int = 0) -> None:
         pairs = len(openings.actions)
         self.total = 2 * pairs  # games
         self.plies = 0  # of the games that are being played side by side, since they began
-        self._game, self._openings = game, openings
+        self._game, self._openings, self._first = game, openings, first
         self._role_of_a = np.repeat([0, 1], pairs)
         self._actions = np.concatenate([openings.actions] * 2)
         self._forfeits = np.zeros(2 * pairs, np.int8)
@@ -161,33 +147,35 @@ class MatchInProgress:
 
     def play(
         self,
-        blocks: Iterable[range],
+        parts: Iterable[range],
         agents: Sequence[Agent],
-        seed: int | Sequence[int],
+        seed: int,
         progress: Callable[[MatchInProgress], None] = lambda match: None,
     ) -> None:
-        """Play both games of these openings to their ends, those of a block side by side."""
-        root = np.random.default_rng(seed)
-        rngs = root.spawn(3)[1:]  # openings are drawn by the first
+        """Play both games of these openings to their ends, those of a part side by side."""
         at_once = max(map(games_at_once, agents))
         self._apart = at_once > 0
         self._players = [Player(agent, self._apart) for agent in agents]
-        for block in blocks:
-            rows = np.concatenate([block, np.add(block, self.total // 2)])
+        games = []
+        for part in parts:
+            rows = np.concatenate([part, np.add(part, self.total // 2)])
+            root = np.random.default_rng([seed, self._first + part.start])
+            rngs = root.spawn(3)[1:]  # of the agents
             if self._apart:
-                self._play_each(rows, at_once, root, progress)
+                games += [(row, root.spawn(2)) for row in rows[:, None]]
             else:
                 self.plies = 0
                 self._play(rows, rngs, progress)
+        if games:
+            self._play_each(games, at_once, progress)
         first, second = self._players
         self._faults.append((first.count(), second.count()))
         self._players = []
 
     def _play_each(
         self,
-        rows: IntArray,
+        games: Sequence[tuple[IntArray, Sequence[np.random.Generator]]],
         at_once: int,
-        root: np.random.Generator,
         progress: Callable[[MatchInProgress], None],
     ) -> None:
         """Play each game for itself in one of several threads, with random numbers of its own."""
@@ -202,9 +190,9 @@ class MatchInProgress:
                 raise
 
         with ThreadPoolExecutor(at_once) as threads:
-            games = [threads.submit(play, row, root.spawn(2)) for row in rows[:, None]]
+            playing = [threads.submit(play, *game) for game in games]
             try:
-                for game in games:
+                for game in playing:
                     game.result()
             finally:
                 self._stopped = True

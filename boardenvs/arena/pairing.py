@@ -11,7 +11,7 @@ import numpy as np
 from boardenvs.agents import Agent, agent_for
 from boardenvs.agents.base import act_after, cpu_elsewhere, games_at_once, report_of
 from boardenvs.arena.executor import NOBODY, Executor
-from boardenvs.arena.match import MatchInProgress, draw_openings, parts_of, play_match, seed_of_part
+from boardenvs.arena.match import MatchInProgress, draw_openings, parts_of, play_match
 from boardenvs.arena.match_result import MatchResult
 from boardenvs.arena.played import Key, Played
 from boardenvs.arena.player import Faults
@@ -84,8 +84,8 @@ class Pairing:
         if part is None:
             first, second = agents
             return play_match(self.rules, first, second, self.pairs, opening_plies=plies, seed=seed)
-        match = MatchInProgress(self.rules, part.openings)
-        match.play([range(len(part.rows))], agents, seed_of_part(seed, part.rows))
+        match = MatchInProgress(self.rules, part.openings, part.rows.start)
+        match.play([range(len(part.rows))], agents, seed)
         return match.result()
 
     def forfeited(self, side: int, message: str) -> Played:
@@ -165,8 +165,9 @@ def play_in_parts(
     executor: Executor,
     progress: Callable[[MatchInProgress], None] = lambda match: None,
 ) -> MatchResult:
-    """Play a pairing as `play_match` does with `in_parts`, by processes; `progress` is called after
-    each part. RuntimeError if a part is void.
+    """Play a pairing as `play_match` does, by processes; `progress` is called after each part.
+
+    RuntimeError if a part is void.
     """
     drawn = draw_openings(pairing.rules, pairing.pairs, pairing.opening_plies, pairing.seed)
     match = MatchInProgress(pairing.rules, drawn)

@@ -24,7 +24,7 @@ from boardenvs.utils.decoding import decode
 from boardenvs.utils.imports import describe
 from boardenvs.utils.version import __version__
 
-FORMAT = 3  # of the journal and of results.json
+FORMAT = 4  # of the journal and of results.json
 
 PAIRS = 50
 MOST_PAIRS, MOST_ENTRANTS = 1_000_000, 500
@@ -42,7 +42,7 @@ BUILT_IN = (
     "mcts:rollouts=200",
     "mcts:rollouts=800",
     "trained",
-    "trained:shield=false",
+    "trained:shield=true",
     "mcts:rollouts=50,policy=trained",
     "mcts:rollouts=200,policy=trained",
     "perfect",

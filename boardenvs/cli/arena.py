@@ -39,8 +39,8 @@ class ArenaCommand:
         list[str] | None,
         Argument(
             metavar="PLAYER",
-            help="Players such as `greedy`, `alphabeta:depth=4`, `policy:FILE` or "
-            "`python:MODULE:NAME`. Default: the built-in ones at several strengths.",
+            help="Players such as `greedy`, `alphabeta:depth=4`, `policy:FILE`, `policy:FOLDER` "
+            "for all files in it, or `python:MODULE:NAME`. Default: the built-in ones.",
             autocompletion=player_names,
         ),
     ] = None
@@ -147,7 +147,7 @@ class ArenaCommand:
                 "--resume goes on with a tournament and --overwrite replaces it: take one"
             )
         wanted = {
-            "entrants": self.entrants,
+            "entrants": [player for text in self.entrants or () for player in _players(text)],
             "games_played": self.game,
             "pairs": self.pairs,
             "opening_plies": self.opening_plies,
@@ -162,6 +162,18 @@ class ArenaCommand:
                 )
             return resumed_settings(read_settings(self.out), trust=self.trust)
         return make_settings(**given)
+
+
+def _players(text: str) -> list[str]:
+    """Return the players that a text names: `policy:FOLDER` names one for each of its files."""
+    name, _, rest = text.partition(":")
+    folder, *more = rest.split(",")
+    if name != "policy" or not Path(folder).is_dir():
+        return [text]
+    files = sorted(Path(folder).glob("*.npz"))
+    if not files:
+        raise ValueError(f"{folder} has no policies: they are files that end in .npz")
+    return [",".join([f"policy:{file}", *more]) for file in files]
 
 
 def _line(played: Played | None) -> str:

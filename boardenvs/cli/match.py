@@ -17,6 +17,7 @@ from boardenvs.cli.options import (
     FirstPlayer,
     GameName,
     OpeningPlies,
+    Overwrite,
     SecondPlayer,
     Seed,
     Workers,
@@ -62,7 +63,7 @@ class MatchCommand:
         Path | None,
         Option(metavar="FILE", help="Save the games, in the format of the file's ending."),
     ] = None
-    overwrite: Annotated[bool, Option("--overwrite", help="Replace the file if it exists.")] = False
+    overwrite: Overwrite = False
 
     def run(self) -> None:
         from boardenvs import records
@@ -70,16 +71,14 @@ class MatchCommand:
         from boardenvs.arena.match import note_on_openings
         from boardenvs.games import parse
         from boardenvs.utils.console import counting, make_console, print_report
-        from boardenvs.utils.files import check_writable
+        from boardenvs.utils.files import check_replaceable
 
         game, console = parse(self.game), make_console()
         names = self.first, self.second
         a, b = (agent_for(game, name) for name in names)
         if self.record is not None:
             records.format_of(self.record, to_write=True)  # before the match is played
-            check_writable(self.record)
-            if self.record.exists() and not self.overwrite:
-                raise ValueError(f"{self.record} exists: give another file, or --overwrite")
+            check_replaceable(self.record, self.overwrite)
         keeper, title = _Keeper(self.record, game, names), " - ".join(names)
         try:
             with counting(title) as show:
@@ -123,14 +122,7 @@ class MatchCommand:
         plies = self.opening_plies or game.opening_plies
         if self.workers is None:
             return play_match(
-                game,
-                a,
-                b,
-                self.pairs,
-                opening_plies=plies,
-                seed=self.seed,
-                in_parts=True,
-                progress=progress,
+                game, a, b, self.pairs, opening_plies=plies, seed=self.seed, progress=progress
             )
         first, second = (Entrant(text, text) for text in (self.first, self.second))
         pairing = Pairing(spec_of(game), game, first, second, self.pairs, plies, self.seed)

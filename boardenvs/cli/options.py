@@ -72,6 +72,7 @@ Workers: TypeAlias = Annotated[
         min=1,
     ),
 ]
+Overwrite: TypeAlias = Annotated[bool, Option("--overwrite", help="Replace the file if it exists.")]
 AsJson: TypeAlias = Annotated[bool, Option("--json", help="Print JSON.")]
 OpeningPlies: TypeAlias = Annotated[
     tuple[int, int] | None,

@@ -15,7 +15,7 @@ from boardenvs.agents.analyse import analyse, default_analyst
 from boardenvs.cli.tables import moves_table
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.position import Position
-from boardenvs.play import HUMAN, GameSession, GameStore, legal_names, parse_move, reply
+from boardenvs.play import HUMAN, GameSession, GameStore, choose_action, legal_names, parse_move
 from boardenvs.render import to_ansi
 
 with contextlib.suppress(ImportError):  # Windows has none
@@ -74,7 +74,7 @@ class TerminalGame:
         else:
             with self._console.status(f"{side}, {player}, is thinking"):
                 plies = session.actions if session.start == game.start() else None
-                action = reply(_agent(game, player), game, position, self._seed, plies)
+                action = choose_action(position, _agent(game, player), self._seed, plies)
             self._play(action)
             self._console.print(f"{side} played {_named(action, position)}")
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from boardenvs.cli.options import chosen, game_names
+from boardenvs.cli.options import Overwrite, chosen, game_names
 from boardenvs.games import parse, spec_of
 from boardenvs.kernel.backend import no_compiling
 from boardenvs.report import ReportTable
 from boardenvs.utils.console import make_console
-from boardenvs.utils.files import check_writable, write_atomically
+from boardenvs.utils.files import check_replaceable, write_atomically
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -63,6 +63,7 @@ class RecordsCommand:
         Path | None,
         Option(metavar="OUT", help="Write the games to this file, in the format of its ending."),
     ] = None
+    overwrite: Overwrite = False
     game: Annotated[
         str,
         Option(
@@ -83,7 +84,7 @@ class RecordsCommand:
         if self.out is not None:
             if self.out.suffix.lower() not in _PICTURES:
                 records.format_of(self.out, to_write=True)
-            check_writable(self.out)
+            check_replaceable(self.out, self.overwrite)
         with console.status(Text(f"reading {self.file}")):
             found = records.load(self.file, game=rules)
         wrong: list[str] = []

@@ -19,7 +19,7 @@ from boardenvs.engines.nboard import NBoardServer, check_othello
 from boardenvs.engines.protocol import Ended, ServedLimits, Server, is_othello
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
-from boardenvs.play import reply
+from boardenvs.play import choose_action
 from boardenvs.search.analysis import Analysis
 from boardenvs.search.limits import MAX_DEPTH
 from boardenvs.utils.checks import check_name
@@ -48,7 +48,7 @@ class ServedAgent:
         """
         agent = self._within(limits)
         if getattr(agent, "wants_history", False):
-            return reply(agent, position.game, position, self._seed, actions), None
+            return choose_action(position, agent, self._seed, actions), None
         found = analysis_by(agent, position, np.random.default_rng([self._seed, position.ply]))
         value = found.moves[0].value if found.unit == "margin" else None
         return found.moves[0].action, value

@@ -133,7 +133,10 @@ def check_arrays(state: State, kinds: Kinds) -> int:
 def _misfit(state: object, kinds: Kinds) -> TypeError | ValueError:
     """The error of arrays that are not of these kinds."""
     if not isinstance(state, State) or not isinstance(state.words, tuple | list):
-        return TypeError(f"{quote(state)} must be a State: `init`, `step` and `stack` make them")
+        return TypeError(
+            f"{quote(state)} must be a State: `init`, `step` and `stack` make them. In one "
+            "Position `boardenvs.choose_action(position, player)` asks a player"
+        )
     names = ("words",) * len(state.words) + State._fields[1:]
     if len(names) != len(kinds[0]):
         words = len(kinds[0]) - len(State._fields[1:])

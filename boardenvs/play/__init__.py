@@ -6,9 +6,9 @@ from boardenvs.play.review import Review, ReviewedPly, review
 from boardenvs.play.session import (
     HUMAN,
     GameStore,
+    choose_action,
     default_opponent,
     record_of,
-    reply,
     session_of,
 )
 
@@ -18,11 +18,11 @@ __all__ = [
     "GameStore",
     "Review",
     "ReviewedPly",
+    "choose_action",
     "default_opponent",
     "legal_names",
     "parse_move",
     "record_of",
-    "reply",
     "review",
     "session_of",
 ]

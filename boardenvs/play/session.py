@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from boardenvs.agents import Agent, agent_for
+from boardenvs.agents import agent_for
 from boardenvs.agents.base import HistoryAgent
 from boardenvs.envs.groups import choose
 from boardenvs.game.contract import Game
@@ -46,24 +46,38 @@ def session_of(record: Record) -> GameSession:
 
 
 def default_opponent(game: Game) -> str:
-    """Return "trained" for a game that has a trained policy, else "mcts"."""
+    """Return the shielded trained policy for a game that has one, else "mcts"."""
+    trained = "trained:shield=true"
     try:
-        agent_for(game, "trained")
+        agent_for(game, trained)
     except ValueError:
         return "mcts"
-    return "trained"
+    return trained
 
 
-def reply(
-    agent: Agent, game: Game, position: Position, seed: int, actions: Sequence[int] | None
+def choose_action(
+    position: Position, player: object, seed: int = 0, actions: Sequence[int] | None = None
 ) -> int:
-    """Return the action that an agent chooses in a position.
+    """Return the action that a player chooses in a position.
 
-    Random choices depend on seed and ply only, so a move that is taken back and played again gets
-    the same reply. actions: the plies from the game's start, for agents with `wants_history`; None:
-    the game began elsewhere. IllegalActionError if the agent's action is not legal.
+    The player is a text, an agent or a function, as in `boardenvs.play_match`. Random choices
+    depend on seed and ply only, so a move that is taken back and played again gets the same reply.
+    actions: the plies from the game's start, for agents with `wants_history`; None: the game began
+    elsewhere. ValueError or TypeError if the game is over or the player cannot play it,
+    IllegalActionError if the player's action is not legal.
+
+    ```python
+    import boardenvs
+
+    position = boardenvs.games.make("othello").start()
+    action = boardenvs.choose_action(position, "alphabeta:depth=3")
+    print(position.game.action_name(action), position.step(action))
+    ```
     """
-    rng = np.random.default_rng([seed, position.ply])
+    game = position.game
+    if position.is_over():
+        raise ValueError(f"the game is over in {position.fen()!r}: no action is left to choose")
+    agent, rng = agent_for(game, player), np.random.default_rng([seed, position.ply])
     if actions is not None and getattr(agent, "wants_history", False):
         assert isinstance(agent, HistoryAgent)
         agent = _WithHistory(agent, actions)

@@ -81,6 +81,13 @@ def check_writable(path: Path) -> None:
         aside.unlink()
 
 
+def check_replaceable(path: Path, overwrite: bool) -> None:
+    """Raise ValueError if a file is there that may not be replaced, else as `check_writable`."""
+    check_writable(path)
+    if path.is_file() and not overwrite:
+        raise ValueError(f"{path} exists: give another file, or --overwrite")
+
+
 def check_folder(path: Path) -> None:
     """Raise OSError if no folder with files can be made there; see `check_writable`."""
     nearest = Path(os.path.realpath(path))

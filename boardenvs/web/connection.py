@@ -44,7 +44,7 @@ _OPPONENTS = (
     "greedy",
     "positional",
     "mcts:rollouts=400",
-    "trained",
+    "trained:shield=true",
     "mcts:simulations=200,policy=trained",
     "alphabeta:depth=4",
     "alphabeta:nodes=20000,evaluation=trained",

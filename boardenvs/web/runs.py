@@ -18,7 +18,7 @@ from boardenvs.utils.decoding import parse_yaml
 
 _KINDS = {"training": "config.yaml", "tournament": "journal.jsonl"}
 _REPORT, _EVALUATIONS = "report.html", "evaluations.csv"
-_POLICIES = {"policy": "policy.npz", "before": "before.npz"}
+_BEST, _POLICIES = "policy.npz", "policies"
 _MOST_READ = 256 << 10  # bytes
 _MOST_TABLES = 40
 
@@ -27,9 +27,9 @@ def list_runs(folder: Path) -> list[dict[str, Any]]:
     """Return the trainings and tournaments in the folder, the latest first.
 
     Each has `name`, `kind`, `age` in seconds and whether it has a `report`. A training also has the
-    agents' texts of its `policy` and of the one `before`, its `game` and all `steps` that it will
-    take (each may be None), and if it is one of the latest its `table`: the numbers of its
-    evaluations by column (None: not finite).
+    agents' texts of its `best` policy, of its `latest` one and of the one `before` that, its `game`
+    and all `steps` that it will take (each may be None), and if it is one of the latest its
+    `table`: the numbers of its evaluations by column (None: not finite).
     """
     found = []
     for path in _folders(folder):
@@ -64,8 +64,11 @@ def _describe(path: Path, kind: str) -> dict[str, Any]:
     }
     if kind == "training":
         run |= _settings(path / _KINDS[kind])
-        for name, file in _POLICIES.items():
-            run[name] = f"policy:{path / file}" if _is_file(path / file) else None
+        kept = path / _POLICIES
+        policies = [] if kept.is_symlink() else sorted(kept.glob("*.npz"), reverse=True)
+        files = [path / _BEST, *policies, path, path]
+        for name, file in zip(("best", "latest", "before"), files, strict=False):
+            run[name] = f"policy:{file}" if _is_file(file) else None
     return run
 
 

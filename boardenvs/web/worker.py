@@ -30,7 +30,7 @@ from boardenvs.agents.spec import make_agent
 from boardenvs.game.errors import IllegalActionError, StopPlayError
 from boardenvs.game.position import Position
 from boardenvs.kernel.backend import no_compiling
-from boardenvs.play import reply
+from boardenvs.play import choose_action
 from boardenvs.play.review import analyse_line
 from boardenvs.records.record import Record, names
 from boardenvs.utils.child import ChildFunction
@@ -192,7 +192,7 @@ def _move(job: MoveRequest, record: Record, position: Position) -> Iterator[dict
     try:
         if job.seconds is None or not isinstance(agent, AnalysingUntil):
             plies = record.actions if record.start is None else None
-            action = reply(agent, game, position, job.seed, plies)
+            action = choose_action(position, agent, job.seed, plies)
         else:
             rng = np.random.default_rng([job.seed, position.ply])
             chosen = analyse(position, agent, time=job.seconds, rng=rng).choice

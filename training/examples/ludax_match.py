@@ -6,7 +6,7 @@ Its board is ours with the ranks mirrored.
 # uv venv --allow-existing .venv-examples/ludax && . .venv-examples/ludax/bin/activate \
 #     && uv pip install ludax==1.0.0 ludax-agents==1.0.0 dm-haiku==0.0.17 jax==0.5.3 \
 #     mctx==0.0.5 --editable '.[fast]' \
-#     && python training/examples/ludax_match.py trained:shield=false
+#     && python training/examples/ludax_match.py trained
 
 import os
 import sys

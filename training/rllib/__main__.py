@@ -4,8 +4,8 @@
     boardenvs match othello policy:runs/othello_rllib/policy.npz greedy
 
 The learner plays against its earlier selves: the next state is then always its own, and RLlib's
-returns have the right signs. `runs/NAME/` gets settings.json, metrics.json, policy.npz, pool/ and
-checkpoint/ at every evaluation.
+returns have the right signs. `runs/NAME/` gets settings.json, metrics.json, policy.npz, policies/
+and checkpoint/ at every evaluation.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.agents.pool import OpponentPool
 from boardenvs.arena.executor import WorkerError
 from boardenvs.envs.rllib import MaskedVectorEnv
+from training.policies import POLICIES, drop_policies
 from training.run import is_due
 from training.single_run import SingleRunSettings, begun, evaluate, option, parser_of
 
@@ -141,7 +142,7 @@ def train(settings: RllibSettings, folder: Path) -> None:
 
     WorkerError if no env runner is left: RLlib would go on without learning.
     """
-    pool = OpponentPool(folder / "pool", settings.pool, settings.seed)
+    pool = OpponentPool(folder / POLICIES, settings.pool, settings.seed)
     checkpoint, rows = (folder / "checkpoint").resolve(), []
     with built(settings) as algorithm:
         if checkpoint.exists():
@@ -149,6 +150,7 @@ def train(settings: RllibSettings, folder: Path) -> None:
             saved = steps_of(algorithm)
             rows = json.loads((folder / "metrics.json").read_text())
             rows = [row for row in rows if row["steps"] <= saved]  # metrics.json may be newer
+            drop_policies(folder, saved)
             pool.read(saved)
         while (before := steps_of(algorithm)) < settings.steps:
             began = time.perf_counter()

@@ -26,7 +26,7 @@ class TrainedAgent(AgentByGame):
     """Plays any game for which the package has a trained policy: see `policy_player`."""
 
     sample: bool = False
-    shield: bool = True
+    shield: bool = False
 
     def player(self, game: Game) -> Agent:
         return policy_player(trained_policy(game), self.sample, self.shield)
@@ -36,7 +36,7 @@ class TrainedAgent(AgentByGame):
         return trained_policy(game).evaluate(game, state)
 
 
-def policy_agent(path: str, sample: bool = False, shield: bool = True) -> Agent:
+def policy_agent(path: str, sample: bool = False, shield: bool = False) -> Agent:
     """The player of a policy file; PolicyFileError if it cannot be read."""
     return policy_player(load_policy(path), sample, shield)
 

@@ -2,6 +2,9 @@
 
 import { svg } from "./dom.js";
 
+// Classes that tell lines apart: six colours, then the same in dashes.
+export const line = (kind, number) => ({ class: `${kind} line-${number % 6} dash-${Math.floor(number / 6) % 3}` });
+
 const HEIGHT = 165, LEFT = 48, RIGHT = 12, TOP = 10, BOTTOM = 22;
 
 // lines: [[[x, y]]], y in `range`; bands: [[[x, low, high]]]; ticks: [[y, text]]; marks: [{x, y, text,
@@ -22,12 +25,12 @@ export function chart({ lines, bands = [], range: [y0, y1] = [0, 1], label, xLab
   const drawn = (points) => points.map(([u, v], k) => `${k ? "L" : "M"}${x(u).toFixed(1)} ${y(v).toFixed(1)}`).join("");
   for (const [number, points] of bands.entries()) {
     const edge = [...points.map(([u, low]) => [u, low]), ...points.map(([u, , high]) => [u, high]).reverse()];
-    if (edge.length) parts.push(svg("path", { class: `band line-${number}`, d: `${drawn(edge)}Z` }));
+    if (edge.length) parts.push(svg("path", { ...line("band", number), d: `${drawn(edge)}Z` }));
   }
   for (const [number, points] of lines.entries()) {
     const path = drawn(points);
-    parts.push(svg("path", { class: `series line-${number}`, d: path || "M0 0" }));
-    if (points.length < 3) for (const [u, v] of points) parts.push(svg("circle", { class: `point line-${number}`, cx: x(u), cy: y(v), r: 3 }));
+    parts.push(svg("path", { ...line("series", number), d: path || "M0 0" }));
+    if (points.length < 3) for (const [u, v] of points) parts.push(svg("circle", { ...line("point", number), cx: x(u), cy: y(v), r: 3 }));
   }
   for (const mark of marks) {
     const [u, v] = [x(mark.x), y(mark.y)];

@@ -254,10 +254,10 @@ class App {
   }
 
   // The latest policy of a training plays the one before it, game after game.
-  watch({ game, policy, before }) {
+  watch({ game, latest, before }) {
     if (!this.mayLeave()) return;
-    this.#choose("runs", { policy, won: 0, games: 0, counted: null });
-    this.#watchGame(game, [policy, before]).then(() => this.toBoard());
+    this.#choose("runs", { latest, won: 0, games: 0, counted: null });
+    this.#watchGame(game, [latest, before]).then(() => this.toBoard());
   }
 
   // Games begin with random moves, so that they differ.
@@ -273,7 +273,7 @@ class App {
     if (!watched || !table.agentsOnly || !node.position?.over || watched.counted === node) return;
     watched.counted = node;
     watched.games++;
-    if (node.position.goals[table.seats.indexOf(watched.policy)] === 100) watched.won++;
+    if (node.position.goals[table.seats.indexOf(watched.latest)] === 100) watched.won++;
     setTimeout(() => { if (table.watched === watched) this.#watchGame(table.info.text, [...table.seats].reverse()); }, 2000);
   }
 
@@ -408,7 +408,7 @@ class App {
     const opening = table.node.path.findLast((node) => node.position?.opening);
     this.counts.textContent = counts.join(" · ") + this.#change() + (opening ? ` · ${T.opening(opening.position.opening)}` : "");
     this.#bar();
-    this.note.textContent = table.watched ? T.watched(table.side(table.seats.indexOf(table.watched.policy)), table.watched.won, table.watched.games) : table.thinking ? T.thinking(this.newGame.nameOf(table.thinking)) : table.message || this.analysis.note || (this.#mustPass() ? T.mustPass(table.side(position.to_move)) : this.#whoseTurn());
+    this.note.textContent = table.watched ? T.watched(table.side(table.seats.indexOf(table.watched.latest)), table.watched.won, table.watched.games) : table.thinking ? T.thinking(this.newGame.nameOf(table.thinking)) : table.message || this.analysis.note || (this.#mustPass() ? T.mustPass(table.side(position.to_move)) : this.#whoseTurn());
     this.problem.textContent = table.problem;
     this.form.hidden = table.over || Boolean(editing); // it stays while an agent thinks, and keeps the focus
     const passes = this.form.hidden || !table.open ? [] : position.legal.filter(([, squares]) => !squares.length);

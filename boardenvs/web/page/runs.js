@@ -1,12 +1,11 @@
 // The view of trainings and tournaments: progress, curves, reports, games against and between policies.
 
-import { chart } from "./chart.js";
+import { chart, line } from "./chart.js";
 import { button, el, labelled } from "./dom.js";
 import { T } from "./texts.js";
 
 const EVERY = 5000; // milliseconds between updates
 const STOPPED = 3600; // seconds without a change
-const LINES = 6; // of a chart
 const SHARES = ["evaluation/", "exact/", "exam/"]; // columns of numbers from 0 to 1
 
 export class RunsView {
@@ -43,13 +42,13 @@ export class RunsView {
   #item(run) {
     const about = [T[run.kind], run.game, T.age(run.age)].filter(Boolean).join(", ");
     const one = (name, text, action) => button(text, action, { id: `${name}-${run.name}`, "aria-describedby": `run-${run.name}` });
-    const { table = {} } = run, opponents = Object.keys(table).filter((name) => `low/${name.slice(11)}` in table).slice(0, LINES);
+    const { table = {} } = run, opponents = Object.keys(table).filter((name) => `low/${name.slice(11)}` in table);
     return el("li", {}, el("h3", { id: `run-${run.name}` }, run.name), el("p", {}, about), this.#progress(run),
       opponents.length ? this.#chart(T.curve(run.name), T.scores, opponents.map((name) => [name.slice(11), run, name])) : "",
       el("div", { class: "buttons" },
         run.report ? one("report", T.reportPage, () => open(this.app.connection.proven("report", run.name), "_blank", "noopener")) : el("span", {}, T.noReport),
-        run.policy && run.game ? one("play", T.playLatest, () => this.app.playAgainst(run.game, run.policy)) : run.kind === "training" ? el("span", {}, T.noPolicy) : "",
-        run.before && run.policy && run.game ? one("watch", T.watch, () => this.app.watch(run)) : ""));
+        run.best && run.game ? one("play", T.playBest, () => this.app.playAgainst(run.game, run.best)) : run.kind === "training" ? el("span", {}, T.noPolicy) : "",
+        run.before && run.latest && run.game ? one("watch", T.watch, () => this.app.watch(run)) : ""));
   }
 
   // Steps, time left, exam and losses at the last evaluation.
@@ -64,7 +63,7 @@ export class RunsView {
 
   // One metric of all runs.
   #compare() {
-    const name = this.metric.value, shown = this.runs.filter((run) => run.table?.[name]).slice(0, LINES);
+    const name = this.metric.value, shown = this.runs.filter((run) => run.table?.[name]);
     this.all.replaceChildren(shown.length ? this.#chart(T.metric(name), "", shown.map((run) => [run.name, run, name])) : "");
   }
 
@@ -77,7 +76,7 @@ export class RunsView {
     const all = lines.flat(), last = Math.max(1, ...all.map(([steps]) => steps)), [unit, text] = last < 1e6 ? [1e3, "k"] : [1e6, "M"];
     const range = share ? [0, 1] : [Math.min(0, ...all.map(([, y]) => y)), Math.max(1e-9, ...all.map(([, y]) => y))];
     const written = share ? T.percent : (y) => String(Number(y.toPrecision(2)));
-    const legend = given.map(([name], i) => el("li", {}, el("span", { class: `key line-${i}`, "aria-hidden": "true" }), lines[i].length ? T.now(name, written(lines[i].at(-1)[1])) : name));
+    const legend = given.map(([name], i) => el("li", {}, el("span", { ...line("key", i), "aria-hidden": "true" }), lines[i].length ? T.now(name, written(lines[i].at(-1)[1])) : name));
     return el("figure", {},
       chart({
         lines, bands: given.map(([, run, column]) => band(run, column.slice(11))), range, label, baseline: share ? 0.5 : 0,

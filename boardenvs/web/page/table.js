@@ -15,7 +15,7 @@ export class Table extends EventTarget {
   speed = 0; // seconds between the moves of agents that play each other
   seconds = null; // thinking time of agents that search; null: their own
   view = "play";
-  watched = null; // {policy, won, games, counted} while two policies play each other
+  watched = null; // {latest, won, games, counted} while two policies play each other
   message = ""; // shown beside the caption
   problem = "";
   #thinking = null; // {abort, agent} while an agent thinks about its move

@@ -56,7 +56,7 @@ export const T = {
     greedy: ["Greedy", "wins if it can, else takes the most points at once"],
     positional: ["Positional", "looks one move ahead for good squares"],
     "mcts:rollouts=400": ["Tree search", "plays 400 random games for each move"],
-    trained: ["Trained network", "plays what it has learnt, and never misses a win in one"],
+    "trained:shield=true": ["Trained network, shielded", "plays what it has learnt, and never misses a win in one"],
     "mcts:simulations=200,policy=trained": ["Tree search with the network", "searches 200 positions that the network proposes"],
     "alphabeta:depth=4": ["Four plies", "searches four plies ahead"],
     "alphabeta:nodes=20000,evaluation=trained": ["The strongest", "searches 20,000 positions with a learnt evaluation"],
@@ -243,6 +243,6 @@ export const T = {
   steps: "Steps",
   reportPage: "Report, with games to step through",
   noReport: "No report yet.",
-  playLatest: "Play against the latest policy",
+  playBest: "Play against the best policy",
   noPolicy: "No policy yet.",
 };
