@@ -2,7 +2,7 @@
 
 White gets `komi` points for moving second. Observations are int8 (9, 9, 5): the agent's stones, the
 opponent's, the point of a ko, ones if the last move was a pass, and ones if white is to move.
-Action 9 * (y-1) + (x-1) places a stone on file x and rank y (0 is a1, 80 is i9); action 81 passes;
+Action 9 * (y-1) + (x-1) places a stone on file x and rank y (0 is a1, 80 is j9); action 81 passes;
 action 82 is noop.
 
 For training use `reward="zero_sum"` (+1, 0, -1 at the end, and -1 for an illegal action); `env`,

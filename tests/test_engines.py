@@ -212,6 +212,80 @@ def test_our_engine_speaks_nboard_in_full() -> None:
     assert {limits.depth for limits in player.asked} == {12}
 
 
+def test_our_engine_speaks_gtp_as_programs_of_go_do() -> None:
+    """The ninth file is J, komi is the game's and can be set at any time, scores are in points."""
+    go = games.make("go:komi=6.5")
+    black = "play B J5", "play w pass", "play b pass"
+
+    def said(*lines: str, game: Game = go) -> list[str]:
+        return conversation("gtp", Chooser(), *lines, game=game)
+
+    assert said("list_games", "set_game Go", "boardsize 9", "clear_board") == ["= Go", *["= "] * 3]
+    assert said(*black, "final_score")[-1] == "= B+74.5"
+    for at in range(len(black) + 1):
+        assert said(*black[:at], "komi 7.5", *black[at:], "final_score")[-1] == "= B+73.5"
+    assert said("komi 81", *black, "final_score")[-1] == "= 0"
+    assert said("play b pass", "play w pass", "final_score")[-1] == "= W+6.5"
+    assert said("genmove b")[0] in ("= pass", "= j9")
+    (refused,) = said("play b i5")
+    assert refused.startswith("? 'i5' is no legal move")
+    assert said("komi -3", "komi 0.2", "komi x") == [
+        f"? komi is {komi}: it must be 0 to 81, in halves of a point" for komi in (-3.0, 0.2)
+    ] + ["? 'x' is no number"]
+    assert said("komi 0", "komi 6.5", game=OTHELLO) == [
+        "= ", "? othello has no komi: it is 6.5, and must be 0"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "score"),
+    [
+        ("hex", [f"{'ab'[n % 2]}{n // 2 + 1}" for n in range(21)], "B+"),
+        ("othello", ["e6", "f4", "e3", "f6", "g5", "d6", "e7", "f5", "c5"], "B+13"),
+    ],
+)
+def test_scores_are_written_as_in_sgf(name: str, line: list[str], score: str) -> None:
+    """Without a number in games without points."""
+    game = games.make(name)
+    lines = [f"play {'bw'[n % 2]} {move}" for n, move in enumerate(line)]
+    assert conversation("gtp", Chooser(), *lines, "final_score", game=game)[-1] == f"= {score}"
+
+
+def test_engines_get_komi() -> None:
+    """And the game's own name; a program that refuses it is refused."""
+    said = list[str]()
+    its = honest(games.make("go"), "gtp")
+
+    def script(line: str) -> Any:
+        said.append(line)
+        return its(line)
+
+    for komi in (6.5, 7.0):
+        game = games.make(f"go:komi={komi}")
+        Played(lambda number: script).engine.check_game(game)
+        assert [line.split(None, 1)[1] for line in said[-3:]] == [
+            "set_game Go", "boardsize 9", f"komi {komi:g}"
+        ]  # fmt: skip
+
+    def refusing_komi(line: str) -> Any:
+        return [f"?{line.split()[0]} no\n\n".encode()] if "komi 7" in line else its(line)
+
+    with pytest.raises(ValueError, match=r"does not play Go: it refuses 'komi 7': no"):
+        Played(lambda number: refusing_komi).engine.check_game(game)
+
+
+@pytest.mark.parametrize("protocol", [None, *PROTOCOLS])
+def test_programs_that_speak_uci_are_refused_at_once(protocol: str | None) -> None:
+    def script(line: str) -> Any:
+        return [b"id name Fish\nuciok\n"] if line == "uci" else [b"Unknown command\n"]
+
+    names = {"gtp": "GTP", "nboard": "NBoard", None: "GTP or NBoard"}[protocol]
+    engine = Played(lambda number: script, protocol)
+    with pytest.raises(ValueError, match=f"does not answer in {names}: it speaks UCI; .*id name"):
+        engine.engine.check_game(OTHELLO)
+    assert engine.started[0].time < 1
+
+
 @pytest.mark.parametrize(
     ("lines", "seconds"),
     [
@@ -339,8 +413,8 @@ def test_an_engine_without_a_protocol_is_late_and_after_three_times_asked_no_mor
     result = play_match(OTHELLO, "random", engine, 3)
     assert result.wins == result.faults[1].forfeits == 6
     assert result.faults[1].message == (
-        "the engine failed: it was not done in 60 seconds; its last lines: hello | hello | hello; "
-        "on standard error: complaint \ufffd[31m"
+        "the engine failed: it does not answer in GTP or NBoard: it was not done in 60 seconds; "
+        "its last lines: hello | hello | hello; on standard error: complaint \ufffd[31m"
     )
     assert len(engine.started) == 3
     with pytest.raises(EngineError, match="late 3 times in a row, and is asked no more"):

@@ -1,4 +1,4 @@
-"""Engines that are programs: GRhino, one in C, and ours."""
+"""Engines that are programs: GRhino, GNU Go, one in C, and ours."""
 
 from __future__ import annotations
 
@@ -23,10 +23,14 @@ from boardenvs.engines.protocol import MoveQuery
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
+from boardenvs.records import Record, replay
 
 OTHELLO = games.make("othello")
 
-RHINO = shutil.which("gtp-rhino", path=f"{os.environ.get('PATH', '')}:/usr/games")
+PROGRAMS = f"{os.environ.get('PATH', '')}:/usr/games"
+GNUGO = shutil.which("gnugo", path=PROGRAMS)
+gnugo = pytest.mark.skipif(GNUGO is None, reason="there is no gnugo: apt-get install gnugo")
+RHINO = shutil.which("gtp-rhino", path=PROGRAMS)
 grhino = pytest.mark.skipif(RHINO is None, reason="there is no gtp-rhino: apt-get install grhino")
 PLAYER = f"engine:{RHINO} --level=1"
 
@@ -65,6 +69,36 @@ def test_grhino_plays_a_match() -> None:
     assert result.games == 100
     assert result.faults[0].explain("it", 100) is None
     assert result.score > 0.9
+
+
+# ---- GNU Go --------------------------------------------------------------------------------------
+
+CHINESE = f"{GNUGO} --mode gtp --chinese-rules --level 1"
+# It captures what is dead before it passes, so that the score is that of the board.
+PLAYED_OUT = f"engine:{CHINESE} --play-out-aftermath --capture-all-dead --never-resign"
+
+
+@gnugo
+@pytest.mark.parametrize("opponent", ["greedy", PLAYED_OUT])
+def test_gnu_go_plays_to_the_end_and_counts_as_we_do(opponent: str) -> None:
+    """Moves on file J, komi, and the score of both."""
+    game = games.make("go:komi=6.5")
+    result = play_match(game, PLAYED_OUT, opponent, 1)
+    assert [fault.explain("it", 2) for fault in result.faults] == [None, None]
+    for row in np.array(result.actions).reshape(2, -1):
+        actions = row[row >= 0].tolist()
+        *_, end = replay(Record(game, actions))
+        moves = [f"play {'bw'[ply.role]} {ply.name}" for ply in MoveQuery.of(end, actions).plies]
+        assert any(" j" in move for move in moves)
+        lines = "\n".join(["boardsize 9", "komi 6.5", *moves, "final_score", "quit", ""])
+        scores = [
+            subprocess.run(
+                command.split(), input=lines, text=True, capture_output=True, check=True
+            ).stdout.split("\n\n")[-3]
+            for command in (CHINESE, f"{sys.executable} -m boardenvs engine go greedy")
+        ]
+        winner = "BW"[end.result()[1] > end.result()[0]]
+        assert scores == [f"= {winner}+{game.won_by(end):g}"] * 2
 
 
 # ---- a program in C, of NBoard -----------------------------------------------------------

@@ -4,6 +4,7 @@ contain the pictures of their positions.
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -15,8 +16,15 @@ import pytest
 from variants import GAMES, make, random_line
 
 from boardenvs import games, render
+from boardenvs.envs.page import page_of
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
+from boardenvs.play import parse_move
+from boardenvs.records import Record
+from boardenvs.records.jsonl import parse_record, write_record
+from boardenvs.render.page import ShownGame
+from boardenvs.render.plain import write_plain
+from boardenvs.web.boards import describe_game
 
 SVG = "{http://www.w3.org/2000/svg}"
 # Corners, edges and inner squares, none of them mirror images of each other.
@@ -103,6 +111,29 @@ def test_othello_is_seen_as_its_players_know_it() -> None:
         "white": [(3, 3), (4, 4)],
     }
     assert render.to_rgb(OTHELLO, OTHELLO.start(), caption=False, unit=20).shape == (180, 180, 3)
+
+
+def test_the_ninth_file_of_go_is_j_wherever_it_is_named() -> None:
+    """In moves, pictures, texts, prompts, records and pages; action numbers stay."""
+    go = games.make("go")
+    assert [go.action_name(a) for a in (8, 80)] == ["j1", "j9"]
+    assert "i" not in "".join(map(go.action_name, range(go.board.size)))
+    with pytest.raises(ValueError, match="'i5' is not a square: squares are a1 to j9 without i, "):
+        go.parse_action("i5")
+    position = go.start().step(go.parse_action("j5"))
+    assert parse_move("J5", go.start()) == go.parse_action("j5")
+    line = write_record(Record(go, (8,)))
+    assert (json.loads(line)["actions"], parse_record(line).actions) == ("j1", (8,))
+    files = [*"abcdefghj"]
+    assert write_plain(position).split("\n")[0].split() == files
+    assert render.to_ansi(go, position, colour=False).split("\n")[0].split() == files
+    svg = fromstring(render.to_svg(go, position))
+    assert [text.text for text in svg.iter(f"{SVG}text")][:9] == files
+    page = render.to_page([ShownGame(go, [go.start(), position], [44], "")], title="")
+    assert '"files":"abcdefghj' in page.replace(" ", "")
+    assert describe_game(go)["look"]["files"][:9] == "abcdefghj"
+    assert "file x, 1 to 9 for a to j without i,\nand rank y" in page_of(go)
+    assert "1 to 11 for a to k,\nand rank y" in page_of(games.make("hex"))
 
 
 def test_hexagons_touch_where_cells_of_hex_are_neighbours() -> None:

@@ -297,24 +297,29 @@ def transpose(bits: Bits) -> Bits:
     return bits
 
 
-def square_name(square: int, board: Board = EIGHT) -> str:
-    """0 -> "a1", 63 -> "h8"."""
+def square_name(square: int, board: Board = EIGHT, files: str = ascii_lowercase) -> str:
+    """0 -> "a1", 63 -> "h8"; files: their letters."""
     y, x = divmod(square, board.columns)
-    return f"{ascii_lowercase[x]}{y + 1}"
+    return f"{files[x]}{y + 1}"
 
 
-def parse_square(text: str, board: Board = EIGHT) -> int:
+def parse_square(text: str, board: Board = EIGHT, files: str = ascii_lowercase) -> int:
     """The square with this name, "a1" -> 0, "h8" -> 63; ValueError for anything else."""
-    square = _named(board).get(text)
+    square = _named(board, files).get(text)
     if square is None:
-        last = square_name(board.size - 1, board)
-        raise ValueError(f"{quote(text)} is not a square: squares are a1 to {last}, file then rank")
+        squares = f"a1 to {square_name(board.size - 1, board, files)}{gap(board, files)}"
+        raise ValueError(f"{quote(text)} is not a square: squares are {squares}, file then rank")
     return square
 
 
+def gap(board: Board, files: str) -> str:
+    """Return " without i" if the board's files skip that letter, else ""."""
+    return " without i" if board.columns > 8 and "i" not in files else ""
+
+
 @lru_cache(maxsize=64)
-def _named(board: Board) -> dict[str, int]:
-    return {square_name(square, board): square for square in range(board.size)}
+def _named(board: Board, files: str) -> dict[str, int]:
+    return {square_name(square, board, files): square for square in range(board.size)}
 
 
 def from_squares(squares: Iterable[int | str], board: Board = EIGHT) -> int:

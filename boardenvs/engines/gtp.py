@@ -3,7 +3,8 @@
 Source: https://www.lysator.liu.se/~gunnar/gtp/gtp2-spec-draft2/gtp2-spec.html. A command has a
 number, a name and arguments. Its answer begins with "=" and the number, or with "?", the number and
 an error, and ends with an empty line. `set_game` names games other than Go, as in Quarry; moves are
-written as the game's players write them. The side that begins is black.
+written as the game's players write them. The side that begins is black. Scores are written as in
+SGF: "B+2.5", "B+" in games without points, and "0" for a draw.
 
 GTP has moves from the start but no positions; programs have commands of their own for those.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from boardenvs.engines.channel import Channel, EngineError, shown
@@ -29,6 +31,8 @@ from boardenvs.engines.protocol import (
 from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
 from boardenvs.game.notation import PASS
+from boardenvs.game.session import GameSession
+from boardenvs.games import Go
 from boardenvs.utils.checks import quote
 from boardenvs.utils.version import __version__
 
@@ -56,7 +60,7 @@ class RefusedError(EngineError):
 class Gtp(Protocol):
     """Asks an engine over GTP."""
 
-    probe = "1 protocol_version"
+    title, probe = "GTP", "1 protocol_version"
 
     def __init__(self, channel: Channel) -> None:
         super().__init__(channel)
@@ -83,6 +87,7 @@ class Gtp(Protocol):
         settings = {
             "set_game": name,
             "boardsize": rows if rows == columns else None,
+            "komi": f"{game.komi:g}" if isinstance(game, Go) else None,
             "level": depth,
             "time_settings": move_time and f"0 {max(1, int(move_time))} 1",
         }
@@ -145,7 +150,7 @@ class Gtp(Protocol):
 
 
 def _number(text: str) -> float:
-    if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text):
+    if not re.fullmatch(r"-?\d{1,9}(\.\d{1,9})?", text):
         raise ValueError(f"{quote(text)} is no number")
     return float(text)
 
@@ -231,8 +236,8 @@ class GtpServer(Server):
                 self._set_left(colour, _number(left), _number(stones))
             case ["level", number]:
                 self.limits.depth = int(_number(number))
-            case ["komi", _]:
-                pass
+            case ["komi", points]:
+                self._set_komi(_number(points))
             case _:
                 known = command in COMMANDS
                 raise ValueError("wrong number of arguments" if known else "unknown command")
@@ -258,6 +263,16 @@ class GtpServer(Server):
         self._each = seconds / stones if stones else self._each
         self._is_timed = True
 
+    def _set_komi(self, komi: float) -> None:
+        """Go on with this komi; ValueError in games without one."""
+        if isinstance(self.game, Go):
+            old, self.game = self.session, replace(self.game, komi=komi)
+            self.session = GameSession(self.game, parse_position(self.game, old.start.fen()))
+            for action in old.actions:
+                self.session.play(action)
+        elif komi:
+            raise ValueError(f"{self.game.id} has no komi: it is {quote(komi)}, and must be 0")
+
     def _score(self) -> str:
         position = self.position
         if not position.is_over():
@@ -266,8 +281,8 @@ class GtpServer(Server):
         if first == second:
             return "0"
         winner = colours(self.game)[0 if first > second else 1]
-        black, white = position.points() if self.game.margin_counts else (1, 0)
-        return f"{winner[0].upper()}+{abs(black - white)}"
+        points = self.game.won_by(position)
+        return f"{winner[0].upper()}+{'' if points is None else f'{points:g}'}"
 
     def _role(self, colour: str) -> int:
         names = colours(self.game)

@@ -62,7 +62,7 @@ def check_othello(game: Game) -> None:
 class NBoard(Protocol):
     """Asks an engine over NBoard."""
 
-    probe = "nboard 2\nping 1"
+    title, probe = "NBoard", "nboard 2\nping 1"
     _pings = 1
 
     @staticmethod

@@ -154,12 +154,17 @@ class EngineProcess:
         known = [PROTOCOLS[self._protocol]] if self._protocol else list(PROTOCOLS.values())
         self._running.append(known[0](channel))
         channel.begin(START)
-        channel.send(kind.probe for kind in known)
-        found = None
-        while found is None:
-            line = channel.line()
-            found = next((kind for kind in known if kind.knows(line)), None)
-        self._running[0] = found(channel)
+        channel.send([*(kind.probe for kind in known), "uci"])  # chess programs answer the last
+        spoken = None
+        try:
+            while spoken is None:
+                if (line := channel.line()) == "uciok":
+                    raise EngineError("it speaks UCI")
+                spoken = next((kind for kind in known if kind.knows(line)), None)
+        except EngineError as error:
+            names = " or ".join(kind.title for kind in known)
+            raise type(error)(f"it does not answer in {names}: {error}") from error
+        self._running[0] = spoken(channel)
         self._running[0].greet()
 
 

@@ -14,7 +14,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.notation import PASS
 from boardenvs.game.position import Position
 from boardenvs.game.session import GameSession
-from boardenvs.games import spec_of
+from boardenvs.games import Go, spec_of
 from boardenvs.games.notation import parse_move
 from boardenvs.games.othello import Othello
 from boardenvs.records.record import line_to
@@ -66,6 +66,7 @@ class Protocol(ABC):
     as it should; the channel's clock is running.
     """
 
+    title: ClassVar[str]
     probe: ClassVar[str]  # lines that only an engine of this protocol answers, see `knows`
 
     def __init__(self, channel: Channel) -> None:
@@ -183,8 +184,10 @@ def plain_name(name: str) -> str:
 
 
 def name_of(game: Game) -> str:
-    """Return the game's name between engines: "Othello", or our text of the game."""
-    return "Othello" if is_othello(game) else spec_of(game)
+    """Return the game's name between engines: "Othello", "Go", or our text of the game."""
+    if is_othello(game):
+        return "Othello"
+    return game.title if isinstance(game, Go) else spec_of(game)  # without komi
 
 
 def is_othello(game: Game) -> bool:

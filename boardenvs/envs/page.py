@@ -10,7 +10,7 @@ import inspect
 import json
 
 from boardenvs import games
-from boardenvs.board.bitboard import square_name
+from boardenvs.board.bitboard import gap
 from boardenvs.envs.core import env_name
 from boardenvs.envs.factory import gymnasium_id
 from boardenvs.game.contract import Game
@@ -98,13 +98,13 @@ def _observations(game: Game) -> str:
     pieces, (rows, columns, count) = game.about.pieces, game.observation_shape
     planes = [f"| 0 | the agent's {pieces} |", f"| 1 | the opponent's {pieces} |"]
     planes += [f"| {numbers} | {text} |" for numbers, text in _further_planes(game, count)]
-    last = square_name(columns - 1, game.board)[0]
+    files = f"a to {game.look.files[columns - 1]}{gap(game.board, game.look.files)}"
     table = "\n".join(["| Plane | Ones |", "|-------|------|", *planes])
     return f"""\
 A dict of `"observation"`, an int8 array {game.observation_shape} of 0 and 1, and
 `"action_mask"`, an int8 array ({game.num_actions},).
-`observation[{row_of_rank(game)}, x-1, plane]` is the square on file x, 1 to {columns} for a to
-{last}, and rank y, 1 to {rows}: row 0 is the bottom one. Every agent sees its own {pieces} first:
+`observation[{row_of_rank(game)}, x-1, plane]` is the square on file x, 1 to {columns} for {files},
+and rank y, 1 to {rows}: row 0 is the bottom one. Every agent sees its own {pieces} first:
 
 {table}
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.board.bitboard import square_name, squares_of
+from boardenvs.board.bitboard import squares_of
 from boardenvs.board.symmetry import Symmetry
 from boardenvs.game import fen
 from boardenvs.game.contract import Game
@@ -211,7 +211,7 @@ def _place(position: Position) -> str:
 
 
 def _names(game: Game, squares: int) -> str:
-    return ", ".join(square_name(square, game.board) for square in squares_of(squares))
+    return ", ".join(map(game.square_name, squares_of(squares)))
 
 
 def _check_object(game: Game, position: Position) -> None:

@@ -156,11 +156,11 @@ class Game(Rules):
 
     def square_name(self, square: int) -> str:
         """The name of a square, such as "a1"; in Othello row 1 is at the top, as people have it."""
-        return square_name(self.named_squares[square], self.board)
+        return square_name(self.named_squares[square], self.board, self.look.files)
 
     def parse_square(self, text: str) -> int:
         """The inverse of `square_name`; ValueError for anything else."""
-        return self.named_squares[parse_square(text, self.board)]
+        return self.named_squares[parse_square(text, self.board, self.look.files)]
 
     def labels(self, position: Position) -> Mapping[int, str] | None:
         """Texts to write in squares, by square, such as how many seeds they hold: one or two

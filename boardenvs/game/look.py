@@ -7,6 +7,7 @@ each of them once.
 
 from __future__ import annotations
 
+from string import ascii_lowercase
 from typing import NamedTuple, TypeAlias
 
 
@@ -120,7 +121,8 @@ class Look(NamedTuple):
     board's upper left corner. borders: whether the edges of a board of hexagons are in the colours
     of the sides, the first and last rank in the first side's. ground: for terminals, a letter for
     each square of a board with a surface, row by row from the top. sides: the names of the sides
-    for people; None for the roles. from_top: whether ranks are counted from the top.
+    for people; None for the roles. from_top: whether ranks are counted from the top. skips_i:
+    whether the ninth file is j, as in Go.
     """
 
     board: str = "wood"
@@ -134,6 +136,12 @@ class Look(NamedTuple):
     ground: str = ""
     sides: tuple[str, str] | None = None
     from_top: bool = False
+    skips_i: bool = False
+
+    @property
+    def files(self) -> str:
+        """The letters of files, of which a board has the first."""
+        return ascii_lowercase.replace("i", "") if self.skips_i else ascii_lowercase
 
     def pieces_of(self, roles: tuple[str, str]) -> tuple[PieceLook, PieceLook]:
         """The looks of both roles' pieces."""

@@ -268,16 +268,16 @@ class Parts(Notation):
         return part.write(game, inner, position)
 
     def parse(self, game: Game, text: str) -> int:
-        problem = ValueError(f"{quote(text)} is not a move")
+        problem: ValueError | None = None
         for part, own in self._ranges(game):
             try:
                 action = part.parse(game, text)
             except ValueError as error:
-                problem = error
+                problem = problem or error
             else:
                 if part.write(game, action, None) == text:
                     return own[action]
-        raise problem
+        raise problem or ValueError(f"{quote(text)} is not a move")
 
     def form(self, game: Game, action: int, position: Position | None) -> str:
         """The forms of all parts, each with a legal action as its example if there is one."""

@@ -295,6 +295,13 @@ class Rules(ABC):
         """
         return ""
 
+    def won_by(self, position: Position) -> float | None:
+        """By how many points a finished game was won; None if points are not counted."""
+        if not self.margin_counts:
+            return None
+        first, second = position.points()
+        return abs(first - second)
+
     def evaluate(self, *words: Any) -> tuple[Bits, Bits]:
         """The heuristic: the values of a position that is not over for its side to move and for the
         other side, as words below `MAX_VALUE`; the value of the position is their difference.

@@ -57,7 +57,7 @@ class Go(Game):
     numbers: ClassVar = {"passes": 3}  # in a row
     history: ClassVar = LAST_PLY
     notation: ClassVar = Parts((Placing(), Passing()))
-    look: ClassVar = Look("plain", (BLACK, WHITE), surface=_SURFACE)
+    look: ClassVar = Look("plain", (BLACK, WHITE), surface=_SURFACE, skips_i=True)
     about: ClassVar = About(
         title="Go",
         rules="""\
@@ -78,12 +78,12 @@ allowed, nor is retaking a single stone at once (ko).""",
         options={"komi": "points for white, 0 to 81, in halves; whole points allow draws."},
         source="Area scoring as in Tromp and Taylor's rules; OpenSpiel's repetition, which draws.",
         instructions="""\
-Go on 9x9 points. Black and white take turns, black first. On its turn a side places a stone of its
-own on an empty point, or passes. Stones of a side that touch along the lines form a group. A group
-that has no empty point beside it is captured and leaves the board. A stone may not be placed where
-its own group would be captured at once, nor may a side at once retake the single stone that has
-just captured a single one. A move that repeats an earlier position of the board ends the game as a
-draw.
+Go on 9x9 points, a1 to j9; the files are a to h and j. Black and white take turns, black first. On
+its turn a side places a stone of its own on an empty point, or passes. Stones of a side that touch
+along the lines form a group. A group that has no empty point beside it is captured and leaves the
+board. A stone may not be placed where its own group would be captured at once, nor may a side at
+once retake the single stone that has just captured a single one. A move that repeats an earlier
+position of the board ends the game as a draw.
 
 The game ends after two passes in a row, or after 162 moves. A side's points are its stones on the
 board and the empty points that only its stones reach; white gets further points for moving second
@@ -144,10 +144,14 @@ board and the empty points that only its stones reach; white gets further points
         return first & counts, second & counts
 
     def ending(self, position: Position) -> str:
+        if points := self.won_by(position):
+            return f"by {points:g} points"
+        counted = position.points()[0] or position.word("passes") > 1
+        return "with equal points" if counted else "by repetition"
+
+    def won_by(self, position: Position) -> float:
         first, second = position.points()
-        if first != second:
-            return f"by {abs(first - second) / 2:g} points"
-        return "with equal points" if first or position.word("passes") > 1 else "by repetition"
+        return abs(first - second) / 2
 
     def evaluate(self, own: Bits, opp: Bits) -> tuple[Bits, Bits]:
         """Stones, their liberties, and the points that only one side is near to."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from string import ascii_lowercase
 
 from boardenvs.render.geometry import BoardLook, board_look, is_light
 from boardenvs.render.view import View
@@ -26,7 +25,7 @@ def write_ansi(seen: View, colour: bool = True) -> str:
     # Hexagons are four letters wide, so that each row can be shifted by half a hexagon.
     space, shift = (" ", 2) if seen.look.hexagons else ("", 0)
     wide = 3 if seen.labels is None else 5
-    names = space.join(f" {name} ".ljust(wide) for name in ascii_lowercase[:columns])
+    names = space.join(f" {name} ".ljust(wide) for name in seen.look.files[:columns])
     files = " " * (width + 1) + names
     ranks = [" " * shift * (rows - 1) + files]
     for y in reversed(range(rows)):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import lru_cache
-from string import ascii_lowercase
 from typing import NamedTuple
 
 from boardenvs.board.bitboard import Board, squares_of
@@ -132,7 +131,7 @@ def scene(seen: View, *, caption: bool = True, flipped: bool = False) -> Scene:
         *((name, s, d) for (name, d), s in zip(seen.look.badges, seen.badges, strict=True)),
         ("target", seen.targets, target(look)),
     ]
-    turned = flipped, seen.look.from_top
+    turned = flipped, seen.look.from_top, seen.look.files
     placed = [Placed("board", _board(look, cells, height, turned, ground_of(seen)), 0, 0)]
     for what, squares, drawing in layers:
         corners = (cells.corner(square, flipped) for square in squares_of(squares))
@@ -173,7 +172,7 @@ def _board(
     look: BoardLook,
     cells: Cells,
     height: float,
-    turned: tuple[bool, bool],
+    turned: tuple[bool, bool, str],
     ground: tuple[Shape, ...],
 ) -> Drawing:
     """Return the frame with its labels and the empty squares."""
@@ -185,8 +184,8 @@ def _board(
         Rect(edge, edge, width - 2 * edge, height - 2 * edge, Ink(look.frame), 0.2 - edge),
     ]
     shapes += [moved(shape, MARGIN) for shape in ground]
-    flipped, from_top = turned
-    files, ranks = ascii_lowercase[:columns], range(rows, 0, -1)
+    flipped, from_top, letters = turned
+    files, ranks = letters[:columns], range(rows, 0, -1)
     if flipped:
         files = files[::-1]
     if flipped != from_top:

@@ -163,6 +163,7 @@ class _Writer:
                 ],
                 "width": picture.width,
                 "sides": list(sides),
+                "files": seen.look.files,
                 "fromTop": seen.look.from_top,
             }
         )

@@ -23,7 +23,7 @@ def write_plain(position: Position) -> str:
     cells = [f"{sign}{labels.get(square, '')}" for square, sign in enumerate(signs)]
     wide = max(map(len, cells))
     rows = [f"{game.square_name(a)[1:]:>2} {_line(cells[a:][:width], wide)}" for a in firsts]
-    lines = [f"   {_line('abcdefghijklmnop'[:width], wide)}", *rows]
+    lines = [f"   {_line(game.look.files[:width], wide)}", *rows]
     legend = (
         f"{first[0].upper()} is one of the {game.about.pieces} of {first}, "
         f"{second[0].upper()} one of {second}, and . an empty square"

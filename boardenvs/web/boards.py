@@ -60,6 +60,7 @@ def _describe_look(game: Game) -> dict[str, Any]:
             "corners": list(map(cells.corner, range(game.board.size))),
             "outline": cells.outline(LINED) if look.hexagons else None,
         },
+        "files": look.files,
         "from_top": look.from_top,
         "colours": {name: getattr(colours, name) for name in ("light", "dark", "line", "hole")},
         "shades": [piece.colour for piece in pieces],

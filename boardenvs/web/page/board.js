@@ -39,7 +39,7 @@ export class Board {
 
   name(square) {
     const [rows, columns] = this.shape, row = Math.floor(square / columns);
-    return "abcdefghijklmnop"[square % columns] + (this.look.from_top ? rows - row : row + 1);
+    return this.look.files[square % columns] + (this.look.from_top ? rows - row : row + 1);
   }
 
   // Show a position; `position` and `info` (of the game) come from the server.
