@@ -121,6 +121,7 @@ def test_parameters_are_read_by_their_types(tuned: None) -> None:
         ("greddy", "Did you mean 'greedy'"),
         ("runs/demo/policy.npz", "is a file: its player is 'policy:runs/demo/policy.npz'"),
         ("a.npz,shield=true", "its player is 'policy:a.npz,shield=true'"),
+        ("alphabeta,depth=4", "no colon before its parameters: write alphabeta:depth=4"),
         ("tuned:", "without a parameter"),
         ("tuned:dept=4", "Did you mean 'depth'"),
         ("tuned:depth=four", "depth is 'four': it must be a whole number"),

@@ -13,9 +13,10 @@ from three_in_a_row import ThreeInARow
 from variants import BACKENDS
 
 import boardenvs
-from boardenvs.board import ALL_EIGHT
+from boardenvs import games
+from boardenvs.board import ALL_EIGHT, Board, Direction
 from boardenvs.board.bitboard import FILE_A
-from boardenvs.game import Feature, Game, Moving, PositionError
+from boardenvs.game import Feature, Game, Moving, PositionError, check
 from boardenvs.game.check import RulesError, check_rules
 from boardenvs.game.position import stack
 from boardenvs.kernel import Bits, Table, guard, popcount, spread, trace
@@ -64,10 +65,6 @@ SQUARES = Table([1 << square for square in range(64)])
 WRONG: list[tuple[Game, str]] = [
     (made(Breakthrough, opening_plies=(8, 4)), r"opening_plies is \(8, 4\): fewest come first"),
     (
-        made(Breakthrough, notation=Moving(distance=1)),
-        "moves returns 6 sets of actions: its notation has 8",
-    ),
-    (
         made(Breakthrough, planes=lambda rules, own, opp, *_: (own, opp)),
         "planes do not tell whose turn it is",
     ),
@@ -77,11 +74,11 @@ WRONG: list[tuple[Game, str]] = [
             Breakthrough,
             play=lambda rules, own, opp, action: (play(rules, own, opp, action)[0], opp),
         ),
-        r"'.* (black|white) \d+': after ..-.. both sides have a piece on [a-h][1-8]",
+        r"'.* (black|white) \d+': after ..-..: both sides have a piece on [a-h][1-8]",
     ),
     (
         made(Breakthrough, check_squares=refuses),
-        r"after ..-.. play reaches a position that is refused: somebody is missing",
+        r"after ..-..: play reaches a position that is refused: somebody is missing",
     ),
     (
         made(Breakthrough, symmetries=ALL_EIGHT[:4]),
@@ -92,7 +89,7 @@ WRONG: list[tuple[Game, str]] = [
             Breakthrough,
             evaluate=lambda rules, own, opp, *_: (popcount(own) * 7000, popcount(opp) * 7000),
         ),
-        r"evaluate returns \(112000, 112000\): both words must be below 100000",
+        "evaluate returns 112000: it must be 0 to 99999",
     ),
     (
         made(
@@ -107,7 +104,7 @@ WRONG: list[tuple[Game, str]] = [
     ),
     (
         made(ThreeInARow, over=lambda *_: 0),
-        "none of 3 random games ends within 200 plies: let `over` end them",
+        "a random game does not end within 10000 plies: let `over` end it",
     ),
     (
         made(
@@ -121,6 +118,12 @@ WRONG: list[tuple[Game, str]] = [
         "step_words is another function each .* nothing to chance",
     ),
     (made(Walls, planes=forgetful), "planes do not tell own_left, on which actions"),
+    (
+        made(
+            ThreeInARow, points=lambda rules, own, opp: (popcount(own) - popcount(opp), own ^ own)
+        ),
+        "': points returns -1: it must be 0 to 9223372036854775807$",
+    ),
     (made(Breakthrough, history=4), "history is 4, but no rule takes `repeats`"),
 ]
 
@@ -130,6 +133,47 @@ WRONG: list[tuple[Game, str]] = [
 def test_games_of_all_kinds_are_accepted(game: Game) -> None:
     """A side that moves again, turns of two actions, counts, walls on more than 64 squares."""
     check_rules(game, num_games=4, max_plies=90)
+
+
+PARAMETERS = (
+    *("othello:empties=winner", "wolf_and_sheep:rules=described", "wolf_and_sheep:max_plies=none"),
+    *("lines_of_action:rules=described", "lines_of_action:rules=tournament", "go:komi=0"),
+)
+
+
+@pytest.mark.usefixtures("in_python")
+@pytest.mark.parametrize("text", [*games.BUILT_IN, *PARAMETERS])
+def test_games_of_the_package_pass_by_any_number_of_games(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By games that end, and by those that do not within the plies; Go with a pass among them."""
+    monkeypatch.setattr(check, "find_spec", lambda name: None)  # machine code has its own tests
+    for num_games in (1, 2, 10):
+        check_rules(games.make(text), num_games=num_games, max_plies=12)
+
+
+LEAPS = {
+    (0, 2): "2 north",
+    (2, 0): "2 east",
+    (-2, -2): "2 south-2 west",
+    (1, 2): "2 north-1 east",
+    (-2, 1): "1 north-2 west",
+}
+
+
+@pytest.mark.parametrize("distance", [1, 2, None])
+@pytest.mark.parametrize("leaps", [list(LEAPS), [(0, 1), (-1, 1), (1, 0)]])
+def test_names_of_moves_are_read_back(leaps: list[tuple[int, int]], distance: int | None) -> None:
+    """Steps of one, of two and of a knight, once or twice."""
+    board = Board(6, 7)
+    ways = [Direction(f"way{k}", *leap, board) for k, leap in enumerate(leaps)]
+    game = made(ThreeInARow, shape=board, notation=Moving(tuple(ways), distance))
+    written = {game.action_name(a) for a in range(game.noop)}
+    assert len(written) == game.noop
+    assert [game.parse_action(game.action_name(a)) for a in range(game.noop)] == [*range(game.noop)]
+    assert all(LEAPS[leap] in game.notation.explain(game) for leap in leaps if leap in LEAPS)
+    with pytest.raises(ValueError, match="no piece on a1 goes to 'g6': directions are way0"):
+        game.parse_action("a1-g6")
 
 
 def test_sizes_are_fields() -> None:
@@ -234,11 +278,25 @@ def test_one_board_and_a_batch_must_agree() -> None:
             (
                 made(ThreeInARow, play=rule),
                 ValueError,
-                "play returns .*: it must be the 2 words own, opp",
+                "play returns .*: it must be a tuple of 2 words",
             )
             for rule in (
                 lambda rules, own, opp, action: (own,),
                 lambda rules, own, opp, action: (own, opp, action),
+            )
+        ),
+        (
+            made(Breakthrough, notation=Moving(distance=1)),
+            ValueError,
+            r"moves returns \(0, .*\): it must be a tuple of 8 words",
+        ),
+        *(
+            (made(ThreeInARow, **{rule: lambda rules, own, opp: own | opp}), ValueError, message)
+            for rule, message in (
+                ("moves", "moves returns 0: it must be a tuple of 1 words"),
+                ("points", "points returns 0: it must be a tuple of 2 words"),
+                ("planes", "planes returns 0: it must be a tuple of the words"),
+                ("evaluate", "evaluate returns 0: it must be a tuple of 2 words"),
             )
         ),
     ],

@@ -15,6 +15,7 @@ import pytest
 from author_games import Heaps
 from pettingzoo.test import api_test, parallel_api_test
 from sowing import Sowing
+from variants import random_line
 
 import boardenvs
 from boardenvs import PlainGame, records, render
@@ -154,6 +155,26 @@ def test_search_finds_what_it_finds_by_rules_on_words(analyst: str, in_python: N
     if analyst.startswith("alphabeta"):
         assert plain.outcome == "win"
         assert plain.names(plain.line[:1]) == fast.names(fast.line[:1]) == ["a2"]
+
+
+class Stores(Sowing):
+    """Only seeds in the stores count, of which there are none at first."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.result = self.squares[6], self.squares[13]
+
+    def step(self, action: int) -> Stores:
+        after = super().step(action)
+        return Stores(after.squares, after.to_move)
+
+
+def test_the_page_counts_seeds_and_not_the_pits_that_hold_some() -> None:
+    for kind, counts in ((Sowing, (24, 24)), (Stores, (0, 0))):
+        positions, _ = random_line(PlainGame(kind), 1, 200)
+        assert describe_position(positions[0])["counts"] == counts
+        first, second = sorted(positions[-1].points(), reverse=True)
+        assert describe_position(positions[-1])["caption"].endswith(f": {first}-{second}")
 
 
 def test_records_texts_and_pictures(tmp_path: Path) -> None:

@@ -60,6 +60,8 @@ def test_parameters_may_stand_in_the_text_or_beside_it() -> None:
             "collections:OrderedDict",
             "it must be a Game, its class, a class of positions in",
         ),
+        (f"{PLACE},size=3", f"has no colon before its parameters: write {PLACE}:size=3"),
+        ("go,komi=6.5", "'go,komi=6.5' has no colon before its parameters: write go:komi=6.5"),
         (f"{PLACE}:size=3", "unknown parameter of three_in_a_row:ThreeInARow 'size'"),
     ],
 )

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+import typer
 
 import boardenvs
 from boardenvs.agents.levels import FOLDER as LEVELS
@@ -124,6 +125,9 @@ def test_a_game_of_another_package_is_measured(
         "work": tmp_path,
         "resume": False,
     }
+    with pytest.raises(typer.BadParameter, match="give ThreeInARow one as `files`"):
+        main(["test_tables:Own", "three_in_a_row:ThreeInARow"], only="", seed=0, **settings)
+    assert not list(tmp_path.iterdir())  # it is said before hours of measuring
     main(["test_tables:Own"], only="", seed=0, **settings)
     ratings = [anchor.rating for anchor in rating_pool(Own()).anchors]
     assert ratings == sorted(ratings)

@@ -42,8 +42,7 @@ def main(
 ) -> None:
     """Measure games and write what was found; levels alone need a pool that is there."""
     check_name("value of --only", only, ("", "pool", "levels", "exam"))
-    for text in texts:
-        game = games.parse(text)
+    for text, game in [(text, _game_to_measure(text)) for text in texts]:
         if only in ("", "pool"):
             pool = pooling.measure(text, work / file_name(game), pairs, seed, resume=resume)
             _write(_new_file(pools.FOLDER, game, ".json"), asdict(pool))
@@ -61,6 +60,16 @@ def main(
             asked = exams.find_positions(game, seed, exam_pairs)
             write_atomically(path, exams.write_positions(game, asked, today))
             typer.echo(f"{path} is written")
+
+
+def _game_to_measure(text: str) -> games.Game:
+    """The game of a text, if it has a folder for files: told before hours of measuring."""
+    try:
+        game = games.parse(text)
+        path_of(pools.FOLDER, game)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    return game
 
 
 def _new_file(folder: Path, game: games.Game, ending: str) -> Path:

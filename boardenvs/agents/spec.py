@@ -30,7 +30,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State
 from boardenvs.utils.checks import cut, quote, unknown
 from boardenvs.utils.imports import import_object, naming_errors, top_level
-from boardenvs.utils.spec import parse_parameters
+from boardenvs.utils.spec import check_colon, parse_parameters
 
 # Where each player is made: "MODULE:NAME", imported when a player of that name is asked for. The
 # parameters of the function or class are the parameters of the text.
@@ -176,6 +176,7 @@ def make_agent(spec: str) -> Agent:
     if name not in AGENTS:
         if spec.partition(",")[0].endswith((".npz", ".zip")):
             raise ValueError(f"{quote(spec)} is a file: its player is {cut(f'policy:{spec}')!r}")
+        check_colon(spec, AGENTS.__contains__)
         raise ValueError(unknown("agent", name, AGENTS))
     factory = factory_of(name)
     return factory(**parse_parameters(spec, name, rest if separator else None, factory))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from inspect import signature
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from boardenvs.board.symmetry import Symmetry
 from boardenvs.game import fen
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
-from boardenvs.game.kernels import by_name
 from boardenvs.game.plain import PlainGame, is_plain
 from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import LIMITS, MAX_VALUE, Rules
@@ -25,7 +25,8 @@ from boardenvs.kernel.layout import pack_bits
 
 _CHANGES = 4  # of each word of a position, at least, if there are as many
 _TRACES = 4  # of each rule, to see whether it is the same each time
-_MANY_PLIES = 200  # in which one of the random games should end
+_TRIED = 4  # actions of a position, where all would take long
+_MANY_PLIES = 10_000  # within which a random game must end
 
 
 class RulesError(ValueError):
@@ -66,28 +67,26 @@ def check_rules(
     rng = np.random.default_rng(seed)
     ended = False
     for _ in range(num_games):
-        positions, actions = [game.start()], list[int]()
-        while not positions[-1].is_over() and len(actions) < max_plies:
-            _check_position(game, positions[-1])
-            actions.append(int(rng.choice(positions[-1].legal_actions())))
-            positions.append(positions[-1].step(actions[-1]))
-        _check_position(game, positions[-1])
+        positions, actions = list[Position](), list[int]()
+        for position, action in _random_game(game, rng, max_plies):
+            _check_position(game, position)
+            positions.append(position)
+            actions.append(action)
         ended |= positions[-1].is_over()
         with _at(_place(positions[0])):
             if game.in_words:
                 _check_filling(game, positions, actions)
                 _check_stable(game, positions)
-            _check_batches(game, positions, actions)
-    if not ended and max_plies >= _MANY_PLIES:
-        raise RulesError(
-            f"{game.id}: none of {num_games} random games ends within {max_plies} plies: let "
-            "`over` end them, give the class `max_plies`, or check with a higher max_plies"
-        )
+            else:  # whose text is all moves of the game
+                _check_texts(game, positions[-1])
+        _check_batches(game, positions, actions)
+    if not ended:
+        _check_end(game, rng)
 
 
 def is_symmetric(game: Game, symmetry: Symmetry, position: Position) -> bool:
     """Whether the position's image is one of the game, and its legal actions, end, result and
-    successors are the images of the position's.
+    some successors are the images of the position's.
     """
     position = _without_history(position)
     try:
@@ -102,9 +101,25 @@ def is_symmetric(game: Game, symmetry: Symmetry, position: Position) -> bool:
         and other.result() == position.result()
         and all(
             _without_history(other.step(int(actions[a]))) == position.step(a).image(symmetry)
-            for a in legal
+            for a in _some(legal)
         )
     )
+
+
+def _random_game(
+    game: Game, rng: np.random.Generator, max_plies: int
+) -> Iterator[tuple[Position, int]]:
+    """Yield the positions of a random game, each with the action played there; noop in the last."""
+    position = game.start()
+    while not position.is_over() and position.ply < max_plies:
+        action = int(rng.choice(position.legal_actions()))
+        yield position, action
+        position = position.step(action)
+    yield position, game.noop
+
+
+def _some(actions: list[int]) -> list[int]:
+    return actions[:: len(actions) // _TRIED + 1]
 
 
 def _game_of(given: Any) -> Game:
@@ -121,11 +136,6 @@ def _check_class(game: Game) -> None:
         raise RulesError(f"opening_plies is {game.opening_plies}: fewest come first")
     if Symmetry(board=game.board) not in game.symmetries:
         raise RulesError("symmetries lack the identity")
-    parts = len(by_name(game, game.moves, "to_move")(*game.start_words(), 0))
-    if parts != len(game.action_sizes):
-        raise RulesError(
-            f"moves returns {parts} sets of actions: its notation has {len(game.action_sizes)}"
-        )
     asked = (game.over, game.points, game.planes, game.evaluate)
     if game.history and not any(map(_takes_repeats, asked)):
         raise RulesError(
@@ -162,17 +172,24 @@ def _listing(program: Program) -> str:
 def _check_sides(game: Game, rng: np.random.Generator, max_plies: int) -> None:
     """Most squares stay with their side in a ply, where `play` does not swap the sides."""
     kept = swapped = 0
-    before = game.start()
-    while not before.is_over() and before.ply < max_plies:
-        after = before.step(rng.choice(before.legal_actions()))
+    positions = [position for position, _ in _random_game(game, rng, max_plies)]
+    for before, after in pairwise(positions):
         for role in (0, 1):
             kept += (before.pieces(role) & after.pieces(role)).bit_count()
             swapped += (before.pieces(role) & after.pieces(1 - role)).bit_count()
-        before = after
     if swapped > kept:
         raise RulesError(
             "play swaps the sides: it returns the squares of the side that has moved "
             "first, and then those of the other"
+        )
+
+
+def _check_end(game: Game, rng: np.random.Generator) -> None:
+    *_, (last, _) = _random_game(game, rng, _MANY_PLIES)
+    if not last.is_over():
+        raise RulesError(
+            f"{game.id}: a random game does not end within {_MANY_PLIES} plies: let `over` end it, "
+            "or give the class `max_plies`"
         )
 
 
@@ -181,17 +198,17 @@ def _check_sides(game: Game, rng: np.random.Generator, max_plies: int) -> None:
 
 def _check_position(game: Game, position: Position) -> None:
     with _at(_place(position)):
-        checks: tuple[Callable[[Game, Position], None], ...] = (_check_object, _check_texts)
+        checks: tuple[Callable[[Game, Position], None], ...] = (_check_object,)
         if game.in_words:
             checks = (
                 _check_moves,
+                _check_bounds,
                 _check_squares,
                 _check_successors,
                 _check_texts,
                 _check_planes,
                 _check_captures,
                 _check_symmetries,
-                _check_numbers,
             )
         for check in checks:
             check(game, position)
@@ -219,7 +236,7 @@ def _check_object(game: Game, position: Position) -> None:
     can be sent to another process.
     """
     before = _shown(position)
-    for action in position.legal_actions():
+    for action in _some(position.legal_actions()):
         once, name = _shown(position.step(action)), game.action_name(action, position)
         if _shown(position) != before:  # between the two: a second turn may undo the first
             raise RulesError(f"step returns a position after {name}, and changes its own")
@@ -230,23 +247,43 @@ def _check_object(game: Game, position: Position) -> None:
 
 def _shown(position: Position) -> tuple[Any, ...]:
     """Everything that a position shows."""
-    return position.planes(), position.to_move, *_played(position)
+    return position.planes(), *position[1:-1], position.result()
 
 
 def _check_moves(game: Game, position: Position) -> None:
-    """No part has a bit beyond its actions, which would be left out; the end is a flag."""
-    words, _, to_move, ply, *_ = position
-    found = game.kernels.moves(*words, to_move)
-    for part, (bits, size) in enumerate(zip(found, game.action_sizes, strict=True)):
+    """No part has a bit beyond its actions, which would be left out."""
+    parts = game.kernels.moves(*position.words, position.to_move)
+    for part, (bits, size) in enumerate(zip(parts, game.action_sizes, strict=True)):
         beyond = bits % (1 << -(-size // 64) * 64) >> size
         if beyond:
             raise RulesError(
                 f"part {part} of moves has the bit {size + next(squares_of(beyond))}, outside of "
                 f"its {size} actions: after a complement, & with the squares of the board"
             )
-    flag = game.kernels.over(*words, found, to_move, ply)
-    if flag not in (0, 1):
-        raise RulesError(f"over returns {flag}: it must be a flag, 0 or 1, as of `nonzero`")
+
+
+def _check_bounds(game: Game, position: Position) -> None:
+    """What rules return is within its bounds; a negative number is a word beyond all of them."""
+    for what, number, bound in _numbers(game, position):
+        if not 0 <= number < bound:
+            given = number - (1 << 64) * (number >> 63 == 1)
+            right = "a flag, 0 or 1, as of `nonzero`" if bound == 2 else f"0 to {bound - 1}"
+            raise RulesError(f"{what} {given}: it must be {right}")
+
+
+def _numbers(game: Game, position: Position) -> Iterator[tuple[str, int, int]]:
+    """Yield what rules return of a position, each number with what it must stay below."""
+    words, _, to_move, ply, *_ = position
+    moves = game.kernels.moves(*words, to_move)
+    yield "over returns", game.kernels.over(*words, moves, to_move, ply), 2
+    for number in position.points():
+        yield "points returns", number, 1 << 63
+    if position.terminated:
+        return
+    for number in _evaluated(position):
+        yield "evaluate returns", number, MAX_VALUE
+    for name, feature in game.kernels.named_features(*words, to_move, ply).items():
+        yield f"the feature {name!r} is", feature.number, feature.size
 
 
 def _check_squares(game: Game, position: Position) -> None:
@@ -263,11 +300,8 @@ def _check_squares(game: Game, position: Position) -> None:
 
 def _check_successors(game: Game, position: Position) -> None:
     for action in position.legal_actions():
-        try:
+        with _at(f"after {game.action_name(action, position)}"):
             _check_squares(game, position.step(action))
-        except RulesError as error:
-            name = game.action_name(action, position)
-            raise RulesError(f"after {name} {error}") from error
 
 
 def _check_texts(game: Game, position: Position) -> None:
@@ -281,16 +315,18 @@ def _check_texts(game: Game, position: Position) -> None:
 
 def _check_planes(game: Game, position: Position) -> None:
     """Positions that differ in side to move, in ply or in one word alone must differ in
-    observation, or be played alike.
+    observation, or be played alike. Nobody acts where the game is over.
     """
     position = _without_history(position)
+    if position.terminated:
+        return
     planes, played = position.planes(), _played(position)
     for what, words, role, ply in _variants(game, position):
         try:
             other = game.position(words, role, ply)
         except PositionError:
             continue
-        if other.planes() == planes and _played(other) != played:
+        if not other.terminated and other.planes() == planes and _played(other) != played:
             raise RulesError(
                 f"planes do not tell {what}, on which actions, the end or the result depend: "
                 f"{other.fen()!r} looks the same, and is played otherwise"
@@ -301,16 +337,18 @@ def _variants(game: Game, position: Position) -> Iterator[tuple[str, tuple[int, 
     """What is changed, and then the words by role, the side to move and the ply."""
     by_role, role, ply = position.by_role(), position.to_move, position.ply
     yield "whose turn it is", game.by_role(position.words, 1 - role), 1 - role, ply
-    yield "how many plies are played", by_role, role, ply + 1
+    if not game.history:  # with one, no observation tells what has been before
+        yield "how many plies are played", by_role, role, ply + 1
     for place, name in enumerate((*game.squares, *game.numbers)):
         word = by_role[place]
         if name in game.numbers:
-            others = {0, (word + 1) % game.numbers[name], game.numbers[name] - 1}
+            size = game.numbers[name]
+            others = {n % size for n in (0, word + 1, -1, -2)}
         else:
             squares = word if place < 2 else word | by_role[0] | by_role[1]
             others = {word ^ 1 << square for square in squares_of(squares)}
         others = others - {word}
-        for other in sorted(others)[:: len(others) // _CHANGES + 1]:
+        for other in sorted(others)[:: max(1, len(others) // _CHANGES)]:
             yield name, (*by_role[:place], other, *by_role[place + 1 :]), role, ply
 
 
@@ -321,46 +359,35 @@ def _without_history(position: Position) -> Position:
 
 
 def _played(position: Position) -> tuple[Any, ...]:
-    """Everything that the rules compute of a position for its side to move."""
-    result = position.result()[position.to_move]
-    return position.legal_bits, position.terminated, result
+    """Return the legal actions of the side to move, and what it gets where they end the game."""
+    role, after = position.to_move, map(position.step, _some(position.legal_actions()))
+    return position.legal_bits, [p.terminated and p.result()[role] for p in after]
 
 
 def _check_symmetries(game: Game, position: Position) -> None:
+    """The image is played alike, and has the same heuristic and features."""
     for symmetry in game.symmetries:
         if not is_symmetric(game, symmetry, position):
             raise RulesError(f"{symmetry} is no symmetry: the image is played otherwise")
+        if not position.terminated:
+            image = position.image(symmetry)
+            _compare(f"the value under {symmetry}", _value(image), _value(position))
+            _compare(f"features under {symmetry}", _features(image), _features(position))
 
 
-def _check_numbers(game: Game, position: Position) -> None:
-    """Heuristic and features are below their bounds, and the same under symmetries."""
-    if position.terminated:
-        return
-    if game.has_heuristic and max(words := _evaluated(game, position)) >= MAX_VALUE:
-        raise RulesError(f"evaluate returns {words}: both words must be below {MAX_VALUE}")
-    features = _features(game, position)
-    for (name, size), number in zip(game.feature_sizes.items(), features, strict=True):
-        if number >= size:
-            raise RulesError(f"the feature {name!r} is {number}: it must be below its size, {size}")
-    for symmetry in game.symmetries:
-        image = position.image(symmetry)
-        if game.has_heuristic:
-            _compare(f"the value under {symmetry}", _value(game, image), _value(game, position))
-        _compare(f"features under {symmetry}", _features(game, image), features)
+def _evaluated(position: Position) -> tuple[int, ...]:
+    """The heuristic's values to the side to move and to the other side, 0 if there is none."""
+    return position.game.kernels.evaluate.one(*position.words, position.to_move, position.ply)
 
 
-def _evaluated(game: Game, position: Position) -> tuple[int, ...]:
-    """The heuristic's values of a position to its side to move and to the other side."""
-    return game.kernels.evaluate.one(*position.words, position.to_move, position.ply)
-
-
-def _value(game: Game, position: Position) -> int:
-    mine, theirs = _evaluated(game, position)
+def _value(position: Position) -> int:
+    mine, theirs = _evaluated(position)
     return mine - theirs
 
 
-def _features(game: Game, position: Position) -> list[int]:
+def _features(position: Position) -> list[int]:
     """The features' numbers; empty if the game has none."""
+    game = position.game
     numbers = game.kernels.features.one(*position.words, position.to_move, position.ply)
     return [*numbers][: len(game.feature_sizes)]
 
@@ -467,8 +494,11 @@ def _check_batches(game: Game, positions: list[Position], actions: list[int]) ->
             set_backend(backend)
             for what, alone, together in _computed(game, positions, actions):
                 right = expected.setdefault(what, alone)
-                _compare(f"{what} of one board by {backend}", alone, right)
-                _compare(f"{what} of a batch by {backend}", together, right)
+                for how, values in (("one board", alone), ("a batch", together)):
+                    wrong = [k for k, value in enumerate(values) if value != right[k]]
+                    for k in wrong:
+                        with _at(_place(positions[k])):
+                            _compare(f"{what} of {how} by {backend}", values[k], right[k])
     finally:
         set_backend(used)
 
@@ -478,19 +508,23 @@ def _computed(
 ) -> Iterator[tuple[str, list[Any], list[Any]]]:
     """The values computed for each position, on one board and in a batch."""
     state = stack(positions)
-    after = game.positions(game.step(state, np.array([*actions, game.noop])))
+    after = game.positions(game.step(state, np.array(actions)))
     # The last position has no action.
-    yield "next", list(map(Position.step, positions, actions)), after[:-1]
+    yield "next", list(map(Position.step, positions[:-1], actions)), after[:-1]
     results = list(map(tuple, game.results(state).tolist()))
-    yield "result", [p.result() for p in positions], results
+    yield "result", list(map(Position.result, positions)), results
     seen = np.ascontiguousarray(np.moveaxis(game.observe(state), -1, 1)).reshape(len(positions), -1)
-    yield "planes", [p.planes() for p in positions], list(map(tuple, pack_bits(seen).tolist()))
+    yield (
+        "planes",
+        list(map(Position.planes, positions)),
+        list(map(tuple, pack_bits(seen).tolist())),
+    )
     numbers = game.feature_numbers(state).tolist()
-    yield "features", [_features(game, p) for p in positions], numbers
+    yield "features", list(map(_features, positions)), numbers
     if game.has_heuristic:
-        yield "value", [_value(game, p) for p in positions], game.values(state).tolist()
+        yield "value", list(map(_value, positions)), game.values(state).tolist()
 
 
-def _compare(what: str, found: object, expected: object) -> None:
-    if found != expected:
-        raise RulesError(f"{what} is {found}: it must be {expected}")
+def _compare(what: str, value: object, right: object) -> None:
+    if value != right:
+        raise RulesError(f"{what} is {value}: it must be {right}")

@@ -49,6 +49,7 @@ from boardenvs.kernel import ALL, Kernel, get_backend
 from boardenvs.kernel.layout import Layout, unpack
 from boardenvs.utils.checks import is_whole, quote
 
+_PLIES = 100  # after which a side has points, if they are counted
 MAX_PLY = 1 << 30  # of a position to start from: batches count plies in 32 bits
 
 
@@ -167,6 +168,18 @@ class Game(Rules):
         characters each. None for a game that writes nothing.
         """
         return None
+
+    @cached_property
+    def counts_points(self) -> bool:
+        """Whether points tell who is ahead, and not only who has won: the margin counts, or squares
+        hold numbers and a side has several points after random plies.
+        """
+        if self.margin_counts or self.labels(self.start()) is None:
+            return self.margin_counts
+        state, rng = self.init(1), np.random.default_rng(0)
+        for _ in range(_PLIES):
+            state = self.step(state, self.sample(state, rng))
+        return max(self.positions(state)[0].points()) > 1
 
     # ---- positions ---------------------------------------------------------------------------
 

@@ -35,7 +35,7 @@ class Kernels:
         self._evaluate = self._with_repeats(rules.evaluate, "to_move", "ply")
         self._kinds = by_name(rules, rules.kinds)
         self.named_features = by_name(rules, rules.features, "to_move", "ply")
-        self._check_play()
+        self._check_returns()
         self.num_planes = len(self._planes(*rules.start_words(), 0, 0))
         self.num_kinds = len(self._kinds(*rules.start_words()))
         size, legal = len(rules.word_names), rules.legal_words
@@ -73,23 +73,32 @@ class Kernels:
         self.turned = Kernel(self._turned, size, "turned")
         self.pieces = Kernel(self._pieces, words, "pieces")
 
-    def _check_play(self) -> None:
-        """ValueError if `play` returns another number of words than there are, or has a Table that
-        is too short for the last action: machine code does not check the index.
+    def _check_returns(self) -> None:
+        """ValueError if a rule returns another number of words than it must, or `play` has a Table
+        that is too short for the last action: machine code does not check the index.
         """
-        rules = self._rules
+        rules, start = self._rules, self._rules.start_words()
+        size, parts = len(rules.squares) + len(rules.numbers), len(rules.action_sizes)
+        self._check_tuple("moves", self.moves(*start, 0), parts)
         try:
-            played = self._play(*rules.start_words(), 0, rules.noop)
+            played = self._play(*start, 0, rules.noop)
         except IndexError as error:
             raise ValueError(
                 f"{rules.id}: play of action {rules.noop}, noop: {error}; one that is "
                 f"indexed by actions needs {rules.num_actions}"
             ) from error
-        names = (*rules.squares, *rules.numbers)
-        if not isinstance(played, (tuple, list)) or len(played) != len(names):
+        self._check_tuple("play", played, size)
+        self._check_tuple("points", self._points(*start, 0), 2)
+        self._check_tuple("planes", self._planes(*start, 0, 0), 0)
+        if rules.has_heuristic:
+            self._check_tuple("evaluate", self._evaluate(*start, 0, 0), 2)
+
+    def _check_tuple(self, rule: str, returned: Any, count: int) -> None:
+        """ValueError for what is no tuple or list of this number of words; 0 is any number."""
+        if not isinstance(returned, (tuple, list)) or len(returned) != (count or len(returned)):
             raise ValueError(
-                f"{rules.id}: play returns {quote(played)}: it must be the {len(names)} words "
-                f"{', '.join(names)}"
+                f"{self._rules.id}: {rule} returns {quote(returned)}: it must be a tuple of "
+                f"{count or 'the'} words"
             )
 
     def _with_repeats(self, rule: Callable[..., Any], *given: str) -> Callable[..., Any]:

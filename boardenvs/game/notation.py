@@ -345,32 +345,33 @@ class Moving(Notation):
         return "-".join(names)
 
     def parse(self, game: Game, text: str) -> int:
-        names = [d.name for d in self.directions]
+        start, _, target = text.partition("-")
         try:
-            start, separator, name = text.partition("-")
-            if not separator:
-                raise ValueError("a source and a target are needed")
             source = game.parse_square(start)
-            if name not in names:
-                name = _direction(source, game.parse_square(name), game).name
-            if name not in names:
-                raise ValueError(f"no piece goes {name}: directions are {', '.join(names)}")
-            return game.board.size * names.index(name) + source
+            for plane, direction in enumerate(self.directions):
+                ends = map(game.square_name, self._ends(game, source, direction))
+                if target in (direction.name, *ends):
+                    return game.board.size * plane + source
+            names = ", ".join(direction.name for direction in self.directions)
+            raise ValueError(f"no piece on {start} goes to {quote(target)}: directions are {names}")
         except ValueError as error:
             raise ValueError(f'{quote(text)} is not a move like "b1-b3": {error}') from None
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
         plane, source = divmod(action, game.board.size)
-        ends = 0  # where the piece ends: not known, or off the board
-        if self.distance is not None:
-            ends = steps(1 << source, self.directions[plane], self.distance)
-        elif position is not None and position.is_legal(action):
-            new = position.step(action).opp & ~position.own  # captured pieces too, where they turn
-            ways = (
-                steps(1 << source, self.directions[plane], n) for n in range(1, max(game.board))
-            )
-            ends = next((end for end in ways if end & new), 0)
-        return (source, *squares_of(ends))
+        ends = self._ends(game, source, self.directions[plane])
+        if self.distance is None:  # where the piece ends is not known without a position
+            new = 0
+            if position is not None and position.is_legal(action):
+                new = position.step(action).opp & ~position.own  # captured pieces too, if they turn
+            ends = [end for end in ends if new >> end & 1]
+        return (source, *ends[:1])
+
+    def _ends(self, game: Game, source: int, direction: Direction) -> list[int]:
+        """The squares on which a piece may end."""
+        counts = range(1, max(game.board)) if self.distance is None else (self.distance,)
+        ways = (steps(1 << source, direction, count) for count in counts)
+        return [end for way in ways for end in squares_of(way)]
 
     def plane_images(self, symmetry: Symmetry) -> list[int]:
         """ValueError where the symmetry turns a direction into one that pieces do not go."""
@@ -388,9 +389,10 @@ class Moving(Notation):
 
 
 def _compass(direction: Direction) -> str:
-    """The direction's name in full, such as "north-east"."""
-    ends = ("", "north", "south")[direction.dy], ("", "east", "west")[direction.dx]
-    return "-".join(filter(None, ends))
+    """The direction's name in full, such as "north-east" or "2 north-1 east"."""
+    ways = (direction.dy, "north", "south"), (direction.dx, "east", "west")
+    far = not {direction.dx, direction.dy} <= {-1, 0, 1}
+    return "-".join(f"{abs(n)} " * far + (more if n > 0 else less) for n, more, less in ways if n)
 
 
 def _numbered(game: Game) -> str:
@@ -404,15 +406,3 @@ def _numbered(game: Game) -> str:
 def row_of_rank(game: Game) -> str:
     """Return how the row of squares, from the bottom and from 0, is computed from the rank y."""
     return f"{game.board.rows}-y" if game.look.from_top else "y-1"
-
-
-def _direction(source: int, target: int, game: Game) -> Direction:
-    """The direction from one square to another; ValueError off the eight lines."""
-    board = game.board
-    for direction in board.directions:
-        if any(steps(1 << source, direction, n) == 1 << target for n in range(1, max(board))):
-            return direction
-    raise ValueError(
-        f"{game.square_name(source)} to {game.square_name(target)} is not a straight line in one "
-        "of the eight directions"
-    )

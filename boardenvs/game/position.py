@@ -115,8 +115,8 @@ class Position(NamedTuple):
         return int(self.game.join(self.words)[names.index(name)])
 
     def counts(self) -> tuple[int, int]:
-        """The points of each role in a game whose margin counts, else its pieces."""
-        if self.game.margin_counts:
+        """The points of each role in a game that counts them, else its pieces."""
+        if self.game.counts_points:
             return self.points()
         return self.pieces(0).bit_count(), self.pieces(1).bit_count()
 

@@ -23,7 +23,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.rules import check_id
 from boardenvs.utils.checks import cut, quote, unknown
 from boardenvs.utils.imports import describe, import_object, naming_errors, top_level
-from boardenvs.utils.spec import parameters_of, parse_parameters, write_spec
+from boardenvs.utils.spec import check_colon, parameters_of, parse_parameters, write_spec
 
 ENTRY_POINTS = "boardenvs.games"
 
@@ -249,6 +249,7 @@ def _find(spec: str) -> _Named:
         return _Named(name, factory, values, hidden)
     in_python = _IN_PYTHON.fullmatch(spec)
     if in_python is None:
+        check_colon(spec, lambda name: name in GAMES or _IN_PYTHON.fullmatch(name))
         raise ValueError(unknown("game", name, GAMES))
     try:
         found = import_object(in_python["target"])

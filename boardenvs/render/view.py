@@ -83,7 +83,7 @@ def _caption(position: Position, sides: tuple[str, str], passed: bool, counts: b
         if ending := position.game.ending(position):
             winner = sides[goals[1] > goals[0]].capitalize()
             return f"Draw {ending}" if goals[0] == goals[1] else f"{winner} wins {ending}"
-        if position.game.margin_counts:
+        if position.game.counts_points:
             points = position.points()
             score = f"{max(points)}-{min(points)}"
         text = f"{sides[goals[1] > goals[0]]} won"

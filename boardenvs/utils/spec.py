@@ -57,6 +57,13 @@ def parse_parameters(
     return values
 
 
+def check_colon(spec: str, is_name: Callable[[str], object]) -> None:
+    """ValueError for a text in which a comma, not a colon, separates a name from parameters."""
+    name, comma, rest = spec.partition(",")
+    if comma and is_name(name):
+        raise ValueError(f"{cut(spec)!r} has no colon before its parameters: write {name}:{rest}")
+
+
 def write_spec(name: str, values: Mapping[str, bool | int | float | str | None]) -> str:
     """Return the text that names a thing with these parameters."""
     items = [f"{key}={write_value(value)}" for key, value in values.items()]
