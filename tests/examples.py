@@ -107,7 +107,7 @@ def follow(tutorial: Path, folder: Path) -> str:
     this folder would run them, but for trainings half as long.
 
     Python goes on in one session, what begins with the name of a file is written there, and
-    commands are run by the shell.
+    commands are run by the shell; what a console shows is the end of what they print.
     """
     script = ["import subprocess", "from pathlib import Path"]
     for _, language, text in _FENCED.findall(half_as_long(tutorial.read_text(encoding="utf-8"))):
@@ -118,6 +118,10 @@ def follow(tutorial: Path, folder: Path) -> str:
             script.append(text)
         elif language == "sh":
             script.append(f"subprocess.run(['bash', '-euc', {text!r}], check=True)")
+        elif language == "console":
+            for command, shown in re.findall(r"^\$ (.*)\n((?:[^$].*\n)*)", text, re.MULTILINE):
+                run = f"subprocess.check_output(['bash', '-euc', {command!r}], text=True)"
+                script.append(f"shown = {run}\nassert shown.endswith({shown!r}), shown")
     (folder / "training").symlink_to(ROOT / "training")
     (folder / "tutorial.py").write_text("\n".join(script), encoding="utf-8")
     programs = Path(sys.executable).parent  # `python` and `boardenvs`

@@ -9,8 +9,7 @@ from examples import examples, run_example, runs_jax, trains
 
 import boardenvs
 
-# README's blocks run in tests/test_readme.py, and those of the page on games are parts of one file,
-# with which tests/test_games_page.py compares them.
+# README's blocks run in tests/test_readme.py; test_games_page.py follows the page on games.
 ELSEWHERE = ("README.md", "boardenvs/games/README.md")
 PYTHON = [e for e in examples("python") if not e.place.startswith(ELSEWHERE)]
 QUICK = [example for example in PYTHON if not runs_jax(example) and not trains(example)]

@@ -1,66 +1,87 @@
-"""The page that tells how to add a game: its blocks stand in the files of its games, or run."""
+"""The page that tells how to add a game, followed from an empty folder as a reader would."""
 
 from __future__ import annotations
 
 import re
-import shlex
+import tomllib
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any, ClassVar
 
-import gymnasium
 import pytest
-from command_line import run
-from pettingzoo.env_registry import registration
-from variants import HERE, PACKAGE
+from examples import ROOT, follow
+from variants import HERE
 
-from boardenvs import games
+from boardenvs.board import symmetries_of
+from boardenvs.board.bitboard import Board, from_squares
+from boardenvs.game import Game
+from boardenvs.game.check import check_rules
+from boardenvs.kernel import Bits, Table, nonzero
 
-ROOT = HERE.parent
 PAGE = ROOT / "boardenvs" / "games" / "README.md"
-BLOCKS = re.findall(
-    r"^```(\w+)\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
-)
-EXAMPLES = [HERE / "sowing.py", HERE / "author_games.py"]
-FILES = [*PACKAGE.glob("*.py"), *PAGE.parent.glob("*.py"), *EXAMPLES]
-SOURCE = "".join(path.read_text(encoding="utf-8") for path in FILES)
+TEXT = PAGE.read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
 
 
-def blocks(language: str) -> list[str]:
-    return [text for kind, text in BLOCKS if kind == language]
+def test_each_block_runs_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With few games; modules of the tests are not found. `sowing.py` is run in test_plain.py."""
+    monkeypatch.setenv("BOARDENVS_BACKEND", "numpy")
+    page = tmp_path / "page.md"
+    short = TEXT.replace("check_rules(Breakthrough())", "check_rules(Breakthrough(), num_games=1)")
+    page.write_text(short.replace("num_games=3", "num_games=1"), encoding="utf-8")
+    follow(page, tmp_path)
+    assert (tmp_path / "sowing.py").read_text() == "# sowing.py\n" + (
+        HERE / "sowing.py"
+    ).read_text()
+    (block,) = (text for language, text in BLOCKS if language == "toml")
+    ((name, value),) = tomllib.loads(block)["project"]["entry-points"]["boardenvs.games"].items()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert EntryPoint(name, value, "boardenvs.games").load()().id == name
 
 
-@pytest.fixture
-def registries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is registered is forgotten afterwards."""
-    for holder, name in (
-        (games.GAMES, "_factories"),
-        (gymnasium, "registry"),
-        (registration, "aec_registry"),
-        (registration, "parallel_registry"),
-    ):
-        monkeypatch.setattr(holder, name, dict(getattr(holder, name)))
-
-
-@pytest.mark.usefixtures("registries", "in_python")
-@pytest.mark.parametrize("block", [block for block in blocks("python") if block not in SOURCE])
-def test_code_that_is_not_in_the_file_runs(block: str) -> None:
-    exec(block.replace("seed=0)", "seed=0, num_games=1)"), {})
+BOARD = Board(2, 3)
+PAIRS = ("a1-a2", "b1-b2", "c1-c2", "a1-b1", "b1-c1", "a2-b2", "b2-c2")  # the first three upright
+SQUARES = [from_squares(name.split("-"), BOARD) for name in PAIRS]
+COVERED = Table([*SQUARES, 0])
 
 
 @pytest.mark.usefixtures("in_python")
-def test_commands_print_what_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    (block,) = blocks("console")
-    for part in block.split("$ ")[1:]:
-        command, *shown = part.splitlines()
-        program, *words = shlex.split(command)
-        if program == "boardenvs":
-            printed = run(*words)
-        else:
-            assert (program, words[0]) == ("python", "-c")
-            exec(words[1], {})
-            printed = capsys.readouterr().out
-        assert printed.splitlines()[-len(shown) :] == shown or not shown
+def test_images_of_two_squares() -> None:
+    """The class of the page, in Domineering: without it, no symmetry has images."""
+    (block,) = (text for _, text in BLOCKS if "class Dominoes" in text)
+    names: dict[str, Any] = {}
+    exec(block, names)
 
+    @dataclass(frozen=True)
+    class Domineering(Game):
+        id: str = "domineering"
 
-def test_the_entry_point_is_the_package_s() -> None:
-    """With which the package is installed in test_breakthrough_installed.py."""
-    (block,) = blocks("toml")
-    assert block in (PACKAGE / "pyproject.toml").read_text(encoding="utf-8")
+        roles: ClassVar = ("upright", "flat")
+        shape: ClassVar = BOARD
+        notation: ClassVar = names["Dominoes"](PAIRS)
+        symmetries: ClassVar = symmetries_of(BOARD)
+
+        def setup(self) -> tuple[int, ...]:
+            return 0, 0
+
+        def moves(self, own: Bits, opp: Bits, to_move: Bits) -> list[Bits]:
+            taken = own | opp
+            free = [nonzero(squares & taken) ^ 1 for squares in SQUARES]
+            mine = [flag & (to_move ^ (k < 3)) for k, flag in enumerate(free)]
+            return [sum(flag << k for k, flag in enumerate(mine))]
+
+        def play(self, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
+            return own | COVERED[action], opp
+
+        def over(self, moves: Any) -> Bits:
+            return nonzero(moves[0]) ^ 1
+
+        def points(self, to_move: Bits) -> tuple[int, int]:
+            return 0, 1
+
+        def planes(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, ...]:
+            return own, opp, to_move * BOARD.all
+
+    assert len(Domineering.symmetries) == 4
+    check_rules(Domineering(), num_games=3)
