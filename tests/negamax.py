@@ -31,9 +31,23 @@ def worth(game: Game, position: Position, depth: int, distance: int = 0) -> int:
     if is_over(game, position):
         return final_worth(game, position, distance)
     if depth == 0:
-        mine, theirs = game.kernels.evaluate.one(*position.words, position.to_move, position.ply)
-        return mine - theirs
+        return settled(game, position)
     return max(worths(game, position, depth, distance).values())
+
+
+def settled(game: Game, position: Position) -> int:
+    """To the side to move, after all forcing moves; a win counts less than a proven one."""
+    if is_over(game, position):
+        return max(-99_999, min(final_worth(game, position, 0), 99_999))
+    forcing = game.kernels.forcing.one(*position.words, position.to_move, *position.legal_bits)
+    actions = position._replace(legal_bits=tuple(forcing)).legal_actions()
+    found = []
+    for after in map(position.step, actions):
+        found.append(settled(game, after) * (1 if after.to_move == position.to_move else -1))
+    if actions != position.legal_actions():
+        mine, theirs = game.kernels.evaluate.one(*position.words, position.to_move, position.ply)
+        found.append(mine - theirs)
+    return max(found)
 
 
 def worths(game: Game, position: Position, depth: int, distance: int = 0) -> dict[int, int]:

@@ -64,7 +64,9 @@ class Theirs:
 
 
 GAMES = {
-    "checkers": Theirs(Checkers(), "checkers", _by_name(lambda x: x.replace("-", "")), 40, 3),
+    "checkers": Theirs(
+        Checkers(rules="openspiel"), "checkers", _by_name(lambda x: x.replace("-", "")), 40, 3
+    ),
     "chess": Theirs(Chess(), "chess", _chess, 12, 3, first=1),
     "connect_four": Theirs(ConnectFour(), "connect_four", _by_number, 40),
     "go": Theirs(Go(), "go(board_size=9)", _by_number, 20),

@@ -30,6 +30,7 @@ LINES = {
     "Nc3 a6 Nd5 a5 Nf3 b6 Nd4 b5 Nb3 a4 Nc5 b4 Ne4 a3 Nec3": "e4c3",
     "a4 b5 axb5 a6 bxa6 Bb7 a7 Bc6 axb8=Q": "a7b8",
     "a4 b5 axb5 a6 bxa6 Bb7 a7 Bc6 axb8=N": "a7b8n",
+    "e4 d5 exd5 c6 dxc6 a6 cxb7 a5 bxc8=Q": "b7c8q",
 }
 # The games' last plies and the results in words.
 ENDINGS = {

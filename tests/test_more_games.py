@@ -23,18 +23,19 @@ from boardenvs import records
 from boardenvs.agents import make_agent
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import save_policy
+from boardenvs.board.bitboard import from_squares
 from boardenvs.envs.batch import Batch
 from boardenvs.game import Game, PositionError
 from boardenvs.game.check import check_rules
 from boardenvs.game.fen import parse_position
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import Array, State
-from boardenvs.games import ConnectFour
+from boardenvs.games import Checkers, ConnectFour
 from boardenvs.kernel import set_backend
 from boardenvs.play.review import loss_of
 from boardenvs.search import Limits, alphabeta_for, search_position, search_trees
 
-game = GAMES["checkers"].game
+game = Checkers()
 Seeds = np.ndarray[Any, np.dtype[np.uint64]]
 
 LATE = "8/5w2/8/4b3/3w4/8/1b6/8 black 31 kings=b2,f7 quiet=7"
@@ -89,13 +90,96 @@ def test_a_position_that_comes_again() -> None:
     assert not parse_position(chess, line[-1].fen()).is_over()  # a text tells nothing of before
 
 
+# Lines of play by length, as python-chess counts them: of Kiwipete and other usual positions; with
+# castling past attacked squares; with pawns en passant that give check or shield a king.
+PERFT = {
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq -": [48, 2039, 97862],
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - -": [14, 191, 2812],
+    "r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq -": [6, 264, 9467],
+    "rnbq1k1r/pp1Pbppp/2p5/8/2B5/8/PPP1NnPP/RNBQK2R w KQ -": [44, 1486],
+    "r3k2r/8/3Q4/8/8/5q2/8/R3K2R b KQkq -": [44, 1494],
+    "r3k2r/8/3Q4/8/8/5q2/8/R3K2R w KQkq -": [45, 1510],
+    "8/8/8/2k5/4p3/8/3P4/4K3 w - -": [6, 54, 364],
+    "3k4/8/8/8/3p4/8/2P5/3RK3 w - -": [12, 69, 1019],
+    "8/8/8/1k6/3Pp3/8/8/4KQ2 b - d3": [6, 121],
+    "8/5bk1/8/2Pp4/8/1K6/8/8 w - d6": [8, 104],
+    "4r1k1/8/8/3pP3/8/8/8/4K3 w - d6": [6, 82],
+}
+
+
+def chess_position(fen: str) -> Position:
+    """The position of a FEN of chess."""
+    board, side, castling, passed = fen.split()
+    kinds = dict(
+        zip("pnbrqk", ("pawns", "knights", "bishops", "rooks", "queens", "kings"), strict=True)
+    )
+    pieces = "".join("." * int(c) if c.isdecimal() else c for c in board.replace("/", ""))
+    sets = dict.fromkeys(["own", "opp", *kinds.values()], 0)
+    for place, letter in enumerate(pieces):
+        if letter != ".":
+            for name in ("own" if letter.isupper() else "opp", kinds[letter.lower()]):
+                sets[name] |= 1 << (place ^ 56)
+    rooks = from_squares(
+        [{"K": "h1", "Q": "a1", "k": "h8", "q": "a8"}[c] for c in castling.strip("-")]
+    )
+    words = (*sets.values(), rooks, from_squares([passed] if passed != "-" else []), 0)
+    return boardenvs.games.make("chess").position(words, int(side == "b"))
+
+
+@pytest.mark.parametrize("fen", PERFT)
+def test_moves_of_chess_are_counted_as_by_others(fen: str) -> None:
+    position = chess_position(fen)
+    counts = [boardenvs.perft(position.game, d, position) for d in range(1, len(PERFT[fen]) + 1)]
+    assert counts == PERFT[fen]
+
+
+@pytest.mark.parametrize(
+    ("fen", "moves"),
+    [
+        ("3k4/8/8/8/3p4/8/2P5/3RK3 w - -", "c2c4 d8e7 e1e2 e7d8 e2e1 d8e7 e1e2 e7d8 e2e1"),
+        ("4k3/8/8/8/1p6/8/P7/4K3 w - -", "a2a4 e8e7 e1e2 e7e8 e2e1 e8e7 e1e2 e7e8 e2e1 e8e7"),
+    ],
+    ids=["pinned", "free"],
+)
+def test_a_position_is_another_only_while_a_capture_en_passant_is_legal(
+    fen: str, moves: str
+) -> None:
+    """The pawn that is pinned to its king cannot take; the free one can, once."""
+    position = chess_position(fen)
+    for move in moves.split():
+        assert not position.is_over()
+        before, position = position, position.step(position.game.parse_action(move))
+        if before.ply == 0:
+            assert position.word("passed") == (0 if "R" in fen else 1 << 16)
+    assert position.is_over()
+    assert position.game.ending(position) == "by repetition"
+
+
+def test_checkers_is_drawn_after_forty_moves_of_each_side() -> None:
+    """In which no man moves; in OpenSpiel after 40 plies in which nothing is captured."""
+    cycle = ["b2-c1", "e7-f8", "c1-b2", "f8-e7"] * 21
+    for rules, plies in (("american", 80), ("openspiel", 40)):
+        position = parse_position(
+            Checkers(rules=rules), "8/4b3/8/b7/8/6w1/1w6/8 white 0 kings=b2,e7 quiet=7"
+        )
+        man = position.step(position.game.parse_action("g3-h4"))
+        assert man.word("quiet") == (0 if rules == "american" else 8)
+        assert not man.is_over()
+        played = 7
+        while not position.is_over():
+            position = position.step(position.game.parse_action(cycle[played - 7]))
+            played += 1
+        assert (played, position.result()) == (plies, (50, 50))
+        assert position.game.check_values(stack([position])) == 1
+
+
 def test_texts_name_what_is_beside_the_squares() -> None:
     position = parse_position(game, LATE)
     assert position.fen() == LATE
     assert position.word("kings") == 1 << 53 | 1 << 9
     for text, message in (
         (LATE.replace("kings", "queens"), "unknown word 'queens'"),
-        (LATE.replace("quiet=7", "quiet=41"), "quiet is 41: it must be below 41"),
+        (LATE.replace("quiet=7", "quiet=81"), "quiet is 81: it must be below 81"),
         (LATE.replace("quiet=7", "quiet=x"), "quiet: 'x' is not a number"),
     ):
         with pytest.raises(PositionError, match=message):
@@ -117,6 +201,19 @@ def test_alpha_beta_is_plain_search() -> None:
                 line = line.step(action)
             sign = 1 if line.to_move == position.to_move else -1
             assert worth(game, line, 0, int(found.depth[0])) * sign == found.value
+
+
+def test_exchanges_are_played_out() -> None:
+    """A knight that takes a guarded pawn is lost, and a pawn that is not guarded is won."""
+    chess = boardenvs.games.make("chess")
+    for moves, best in (("e2e4 e7e5 g1f3 b8c6", False), ("e2e4 e7e5 g1f3 a7a6", True)):
+        position = chess.start()
+        for move in moves.split():
+            position = position.step(chess.parse_action(move))
+        found = search_position(position, Limits(1))
+        values = {chess.action_name(move.action): move.value for move in found.moves}
+        assert (found.names(found.line)[0] == "f3e5") == best
+        assert (values["f3e5"] > 60) == best == (values["f3e5"] > -100)
 
 
 def test_a_review_counts_what_follows_for_the_mover() -> None:
@@ -171,7 +268,7 @@ def test_trees_prove_what_plain_search_proves() -> None:
                 decided += 1
                 plain = worths(game, position, 6)[action]
                 assert abs(plain) < WIN // 2 or np.sign(plain) == lower
-    assert decided > 10
+    assert decided > 5
 
 
 @dataclass(frozen=True)

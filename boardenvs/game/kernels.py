@@ -66,6 +66,7 @@ class Kernels:
         self.observe = Kernel(self._observe, (*words, 1, 1, legal), "observe", (-planes, -actions))
         evaluate = self._evaluate if rules.has_heuristic else _even
         self.evaluate = Kernel(evaluate, (*words, 1, 1), "evaluate")
+        self.forcing = Kernel(self._forcing, (*words, 1, legal), "forcing", (legal,))
         self.features = Kernel(self._features, (*words, 1, 1), "features")
         self.kinds = Kernel(self._kinds_in_words, words, "kinds")
         self.digit = Kernel(self._digit, size + 1, "digit")
@@ -268,6 +269,13 @@ class Kernels:
         """The numbers of the features; of a game that has none a 0 that nobody reads."""
         features = self.named_features(*given)
         return [feature.number for feature in features.values()] or [0]
+
+    def _forcing(self, *given: Bits) -> Sequence[Bits]:
+        """The words of the forcing legal moves, given words, to_move and all legal ones."""
+        size = len(self._rules.word_names) + 1
+        parts = by_name(self._rules, self._rules.forcing, "to_move")(*given[:size])
+        forcing = [*pack(parts, self._rules.action_sizes), 0]
+        return [a & b for a, b in zip(given[size:], forcing, strict=False)]
 
     def _kinds_in_words(self, *words: Bits) -> Sequence[Bits]:
         """The words of each kind's squares, one kind after the other."""

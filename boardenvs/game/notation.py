@@ -68,6 +68,10 @@ class Notation(ABC):
         """Another usual name of a legal action, such as "Nf3"; "" if there is none."""
         return ""
 
+    def spellings(self, game: Game, action: int, position: Position) -> tuple[str, ...]:
+        """Further names of a legal action that are read, such as "e7e8q"."""
+        return ()
+
     def plane_images(self, symmetry: Symmetry) -> list[int]:
         """The image of each part under a symmetry of the board, where a part has an action a
         square.

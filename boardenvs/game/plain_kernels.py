@@ -299,7 +299,9 @@ class PlainKernels(Kernels):
 
 
 # What search asks of rules on words alone.
-_FOR_WORDS = ("step_words_only", "stable", "kinds", "features", "changed", "digit", "turned")
+_FOR_WORDS = (
+    *("step_words_only", "stable", "kinds", "features", "forcing", "changed", "digit", "turned"),
+)
 
 
 def _by_row(one: Callable[..., Any], inputs: Sequence[Array], outputs: Sequence[Array]) -> None:

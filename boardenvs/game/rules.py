@@ -310,6 +310,15 @@ class Rules(ABC):
         """
         raise NotImplementedError(self.no_heuristic)
 
+    def forcing(self, *words: Any) -> Sequence[Bits]:
+        """The moves that alpha-beta follows beyond its depth, such as captures, in parts as `moves`
+        returns them; those that are not legal do not count. A side with another legal move may stop
+        there. They must come to an end. By default none.
+
+        Takes words and `to_move`.
+        """
+        return [0] * len(self.action_sizes)
+
     def features(self, *words: Any) -> Mapping[str, Feature]:
         """Numbers by name that describe a position that is not over, the same for every symmetry.
 
@@ -328,6 +337,11 @@ class Rules(ABC):
     def alternates(self) -> bool:
         """Whether the turn passes with every ply: the class has no `again`."""
         return type(self).again is Rules.again
+
+    @property
+    def has_forcing(self) -> bool:
+        """Whether the class says which moves are forcing."""
+        return type(self).forcing is not Rules.forcing
 
     @property
     def has_stable(self) -> bool:

@@ -1,5 +1,5 @@
 """Checkers by the American rules: men and kings, a turn that goes on while a piece can jump again,
-and a draw after 40 plies without a capture.
+and a draw after 40 moves of each side without a capture or a man's move.
 """
 
 from __future__ import annotations
@@ -12,12 +12,19 @@ from typing import ClassVar
 
 from boardenvs.board import NE, NW, RANK_1, SE, SW, Direction, digits, step, steps
 from boardenvs.game import BLACK, CROWN, WHITE, About, Game, Look, Moving, Parts, Position
-from boardenvs.kernel import Bits, Table, less, nonzero, popcount, spread
+from boardenvs.kernel import ALL, Bits, Table, less, nonzero, popcount, spread
+from boardenvs.utils.checks import check_name
 
 WAYS = (NW, NE, SE, SW)
 DARK = 0xAA55AA55AA55AA55
 LAST_RANKS = RANK_1 | RANK_1 << 56
-QUIET = 40  # plies without a capture that make a draw
+# What makes a draw, in plies and in words.
+QUIET = {"american": 80, "openspiel": 40}
+DRAWN = {
+    "american": "40 moves of each side without a capture or a man's move",
+    "openspiel": "40 plies without a capture",
+}
+MOST = max(QUIET.values())
 
 # An action: a step (1) or a jump (2), one of the ways, and the square that the piece leaves.
 _ACTIONS = [(length, way, 1 << square) for length in (1, 2) for way in WAYS for square in range(64)]
@@ -31,30 +38,37 @@ class Checkers(Game):
     """Capture all opposing pieces, or leave them no move."""
 
     id: str = "checkers"
+    rules: str = "american"
 
     roles: ClassVar = ("white", "black")
     squares: ClassVar = ("own", "opp", "kings", "jumper")  # that has jumped and must go on
-    numbers: ClassVar = {"quiet": QUIET + 1}  # plies since a capture
+    variants: ClassVar = tuple(QUIET)
+    numbers: ClassVar = {"quiet": MOST + 1}  # plies since a capture or a man's move
     notation: ClassVar = Parts((Moving(WAYS, distance=1), Moving(WAYS, distance=2)))
     look: ClassVar = Look("wood", (WHITE, BLACK), badges=(("kings", CROWN),))
-    about: ClassVar = About(
-        title="Checkers",
-        rules="""\
+
+    @property
+    def about(self) -> About:
+        return About(
+            title="Checkers",
+            rules="""\
 White's men start on the dark squares of ranks 1 to 3, black's on those of ranks 6 to 8; white moves
 first. Men step diagonally forwards, kings in all four directions. A piece captures by jumping over
 an opposing one to the empty square behind it; a side that can capture must, and goes on with the
 same piece while it can capture again. A man on the last rank becomes a king, which ends the
 turn.""",
-        planes=(
-            "kings of both sides",
-            "the piece that must go on capturing",
-            "everywhere if black is to move",
-            "plies since a capture, in binary, lowest digit first",
-        ),
-        end="A side without a move loses; 40 plies without a capture are a draw. Nothing is "
-        "truncated.",
-        source="American checkers (English draughts) as in OpenSpiel, where white moves first.",
-        instructions="""\
+            planes=(
+                "kings of both sides",
+                "the piece that must go on capturing",
+                "everywhere if black is to move",
+                "plies since a capture or a man's move, in binary, lowest digit first; the last "
+                "shows 64 on dark squares",
+            ),
+            end="A side without a move loses; a draw is after "
+            f"{DRAWN[self.rules]}. Nothing is truncated.",
+            options={"rules": f'in "openspiel", {DRAWN["openspiel"]} are a draw'},
+            source="American checkers (English draughts), but white moves first, as in OpenSpiel.",
+            instructions=f"""\
 White and black take turns, white first. Pieces stand on squares of one colour. White starts with
 twelve men on a1 to h1, a2 to h2 and a3 to h3, black with twelve on a6 to h6, a7 to h7 and a8 to h8.
 A man steps to a diagonally adjacent empty square, towards the other side's end of the board; a king
@@ -62,8 +76,11 @@ in all four diagonal directions. A piece captures by jumping over a diagonally a
 piece to the empty square just beyond it, men again only forwards. A side that can capture must. If
 the piece that has captured can capture again, the side is to move again and must go on with it. A
 man that reaches the last row becomes a king, and the turn ends. A side that has no move loses.
-After 40 moves in a row without a capture the game is a draw.""",
-    )
+After {DRAWN[self.rules]} the game is a draw.""",
+        )
+
+    def __post_init__(self) -> None:
+        check_name("rules", self.rules, QUIET)
 
     def setup(self) -> tuple[int, ...]:
         return DARK & 0xFFFFFF, DARK & 0xFFFFFF << 40, 0, 0, 0
@@ -91,34 +108,40 @@ After 40 moves in a row without a capture the game is a draw.""",
         over = [step(opp, way) for way in WAYS]
         goes_on = reduce(or_, [a & b for a, b in zip(there, over, strict=True)]) & ~(own | opp)
         jumper = target & ~crowned & spread(jumps & nonzero(goes_on & DARK))
-        return own, opp, kings, jumper, (quiet + 1) & spread(jumps ^ 1)
+        counts = spread(jumps ^ 1) & (king if self.rules == "american" else ALL)
+        return own, opp, kings, jumper, (quiet + 1) & counts
 
     def again(self, jumper: Bits) -> Bits:
         return nonzero(jumper)
 
     def over(self, moves: Sequence[Bits], quiet: Bits) -> Bits:
-        return nonzero(reduce(or_, moves)) ^ 1 | less(quiet, QUIET) ^ 1
+        return nonzero(reduce(or_, moves)) ^ 1 | less(quiet, QUIET[self.rules]) ^ 1
 
     def points(self, quiet: Bits) -> tuple[Bits, Bits]:
         """The side without a move loses, unless it is a draw."""
-        return 0, less(quiet, QUIET)
+        return 0, less(quiet, QUIET[self.rules])
 
     def ending(self, position: Position) -> str:
-        if position.word("quiet") >= QUIET:
-            return f"after {QUIET} plies without a capture"
+        if position.word("quiet") >= QUIET[self.rules]:
+            return f"after {DRAWN[self.rules]}"
         return "by capturing all pieces" if not position.own else "by leaving no move"
 
     def planes(
         self, own: Bits, opp: Bits, kings: Bits, jumper: Bits, quiet: Bits, to_move: Bits
     ) -> tuple[Bits, ...]:
-        return own, opp, kings, jumper, spread(to_move), *digits(quiet, QUIET + 1)
+        *low, high, highest = digits(quiet, MOST + 1)  # the two highest are never both there
+        return own, opp, kings, jumper, spread(to_move), *low, high | highest & DARK
 
     def evaluate(self, own: Bits, opp: Bits, kings: Bits) -> tuple[Bits, Bits]:
         """A king is worth a man and a half."""
         return (
-            popcount(own) * 10 + popcount(own & kings) * 5,
-            popcount(opp) * 10 + popcount(opp & kings) * 5,
+            popcount(own) * 100 + popcount(own & kings) * 50,
+            popcount(opp) * 100 + popcount(opp & kings) * 50,
         )
+
+    def forcing(self) -> list[Bits]:
+        """Jumps."""
+        return [0] * len(WAYS) + [ALL] * len(WAYS)
 
 
 def _men_go(way: Direction, to_move: Bits) -> Bits:

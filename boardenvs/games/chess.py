@@ -15,7 +15,7 @@ from boardenvs.board.bitboard import parse_square, square_name
 from boardenvs.game import About, Game, Notation, Position
 from boardenvs.game.rules import DRAW
 from boardenvs.games.chess_look import LETTERS, LOOK
-from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, spread
+from boardenvs.kernel import ALL, Bits, Table, less, nonzero, popcount, spread, when
 
 N, NE, E, SE, S, SW, W, NW = DIRECTIONS
 STRAIGHT, DIAGONAL = (N, E, S, W), (NE, SE, SW, NW)
@@ -63,6 +63,8 @@ def _written(action: int) -> str:
 
 _NAMES = [_written(action) for action in range(64 * _PARTS)]
 _NUMBERS = {name: action for action, name in enumerate(_NAMES) if "--" not in name}
+# Others write the q, too.
+_NUMBERS |= {f"{name[:-1]}q": _NUMBERS[name[:-1]] for name in _NUMBERS if name[-1] == "n"}
 _ROOK_AND_BACK = {
     _NUMBERS[king.replace("-", "")]: tuple(map(parse_square, rook.split()))
     for king, rook in _CASTLING.items()
@@ -74,7 +76,9 @@ _ROOK_MOVES = Table(
 
 @dataclass(frozen=True)
 class Moves(Notation):
-    """Moves as engines write them, without the q of a queen: "e2e4", "e7e8", "e7e8n"."""
+    """Moves as engines write them, without the q of a queen: "e2e4", "e7e8", "e7e8n"; "e7e8q" is
+    read, too.
+    """
 
     planes = _PARTS
     needs_position = False
@@ -86,6 +90,11 @@ class Moves(Notation):
         if text not in _NUMBERS:
             raise ValueError(f"{text!r} is not a move like 'e2e4' or 'e7e8n'")
         return _NUMBERS[text]
+
+    def spellings(self, game: Game, action: int, position: Position) -> tuple[str, ...]:
+        queening = f"{_NAMES[action]}q"
+        moved = position.word("pawns") >> action % 64 & 1
+        return (queening,) if moved and queening in _NUMBERS else ()
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
         target = _TARGETS[action]
@@ -211,11 +220,14 @@ mate are draws.""",
         queen = crowned & ~(rook | bishop | knight)
         castling = board.castling & ~(source | target) & ~(king & _rank(0, to_move))
         skipped = _forward(source, to_move) & _forward(target, to_move ^ 1) & pawn
-        beside = (step(target, E) | step(target, W)) & pawns & board.opp
+        opp, pawns, knights = board.opp & ~taken, pawns & ~crowned, knights | knight
+        bishops, rooks, queens = bishops | bishop, rooks ^ rook_moves | rook, queens | queen
+        after = pawns, knights, bishops, rooks, queens, kings, castling
+        theirs = _Board(opp, own, *after, passed=skipped)
+        takers = _passing(theirs, _threats(theirs, to_move ^ 1), to_move ^ 1)
         return (
-            *(own, board.opp & ~taken, pawns & ~crowned, knights | knight, bishops | bishop),
-            *(rooks ^ rook_moves | rook, queens | queen, kings, castling),
-            skipped & spread(nonzero(beside)),
+            *(own, opp, *after),
+            skipped & spread(nonzero(takers[E.dx] | takers[W.dx])),
             (quiet + 1) & ~pawn & spread(nonzero(taken) ^ 1),
         )
 
@@ -246,9 +258,20 @@ mate are draws.""",
         return (*sets, spread(to_move), spread(nonzero(repeats)), *digits(quiet, QUIET + 1))
 
     def evaluate(self, *words: Any) -> tuple[Bits, Bits]:
-        """The usual values of the pieces."""
-        board = _Board(*words[:10])
-        return _material(board, board.own), _material(board, board.opp)
+        """Values of the pieces by where they stand, in hundredths of a pawn."""
+        board, to_move = _Board(*words[:10]), words[11]
+        mine, theirs = board.own, board.opp
+        return _value(board, mine, theirs, to_move), _value(board, theirs, mine, to_move ^ 1)
+
+    def forcing(self, *words: Any) -> list[Bits]:
+        """Captures, and pawns that become queens."""
+        board, to_move = _Board(*words[:10]), words[11]
+        targets, queening = board.opp | board.passed, board.pawns & _rank(6, to_move)
+        slides = [
+            steps(targets, way.opposite, length) | (queening if length == 1 else 0)
+            for way, length in SLIDES
+        ]
+        return [*slides, *(step(targets, jump.opposite) for jump in JUMPS), *[0] * len(LESSER)]
 
 
 class _Board(NamedTuple):
@@ -335,18 +358,18 @@ def _passing(board: _Board, threats: Threats, to_move: Bits) -> dict[int, Bits]:
     for way in (E, W):
         pawn = step(behind, way.opposite) & board.own & board.pawns
         taken = (board.own | board.opp) & ~(pawn | behind) | board.passed
-        open_ = guard(pawn, _is_open, board.own & board.kings, ~taken & ALL, *lines)
+        open_ = when(pawn, _is_open, board.own & board.kings, ~taken & ALL, *lines)
         found[way.dx] = pawn & spread(left & open_)
     return found
 
 
-def _is_open(pawn: Bits, king: Bits, empty: Bits, straight: Bits, diagonal: Bits) -> Bits:
-    """The flag 1 where a pawn is given and no line leads to the king."""
+def _is_open(king: Bits, empty: Bits, straight: Bits, diagonal: Bits) -> Bits:
+    """The flag 1 where no line leads to the king."""
     hit = [
         step(king | fill(king, empty, way), way) & (diagonal if way in DIAGONAL else straight)
         for way in DIRECTIONS
     ]
-    return (nonzero(reduce(or_, hit)) ^ 1) & nonzero(pawn)
+    return nonzero(reduce(or_, hit)) ^ 1
 
 
 def _castling(board: _Board, threats: Threats, to_move: Bits) -> Ways:
@@ -420,6 +443,20 @@ def _nobody_mates(board: _Board) -> Bits:
     return (nonzero(others) | too_many) ^ 1
 
 
-def _material(board: _Board, side: Bits) -> Bits:
-    values = zip(board[2:7], (100, 300, 310, 500, 900), strict=True)
-    return reduce(add, [popcount(side & pieces) * value for pieces, value in values])
+# All squares, and the inner 36, 16 and 4; the worth of pawns to queens and of the king, and how
+# much more of it on each ring of inner squares.
+RINGS = [sum(0xFF >> 2 * k << k << 8 * y for y in range(k, 8 - k)) for k in range(4)]
+WORTH = (100, 7), (315, 10), (325, 6), (500, 1), (950, 2), (0, 10)
+CORNERS = 0xC7000000000000C7  # where a king hides from queens
+
+
+def _value(board: _Board, side: Bits, other: Bits, role: Bits) -> Bits:
+    """What a side's pieces are worth; while there is a queen against it, its king stays at home."""
+    hunted = spread(nonzero(other & board.queens))
+    pieces = (*board[2:7], board.kings & ~hunted & ALL)
+    terms = [popcount(side & (board.kings & CORNERS | board.castling) & hunted) * 20]
+    for kind, (worth, more) in zip(pieces, WORTH, strict=True):
+        weights = zip(RINGS, (worth, more, more, more), strict=True)
+        terms += [popcount(side & kind & ring) * weight for ring, weight in weights]
+    terms += [popcount(side & board.pawns & _rank(y, role)) * 12 * (y - 3) for y in (4, 5, 6)]
+    return reduce(add, terms)

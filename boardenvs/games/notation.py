@@ -9,7 +9,7 @@ from boardenvs.game.notation import PASS
 from boardenvs.game.position import Position
 from boardenvs.utils.checks import cut
 
-_SEPARATORS = re.compile(r"[\s\-x:>]+")
+_SEPARATORS = re.compile(r"[\s\-x:>=]+")
 _SHOWN = 12  # legal moves in a message
 
 
@@ -20,6 +20,16 @@ def legal_names(position: Position) -> dict[str, int]:
     return {position.game.action_name(a, position): a for a in position.legal_actions()}
 
 
+def legal_spellings(position: Position) -> dict[str, int]:
+    """The legal actions by name, and by the further names that are read."""
+    game = position.game
+    return {
+        spelling: action
+        for name, action in legal_names(position).items()
+        for spelling in (name, *game.notation.spellings(game, action, position))
+    }
+
+
 def parse_move(text: str, position: Position) -> int:
     """The legal action that a text means.
 
@@ -27,7 +37,7 @@ def parse_move(text: str, position: Position) -> int:
     read. IllegalActionError, with what is legal, where the text is no legal move.
     """
     legal = legal_names(position)
-    for name, action in legal.items():
+    for name, action in legal_spellings(position).items():
         if _plain(name) == _plain(text):
             return action
     for action in legal.values():

@@ -137,6 +137,11 @@ def evaluate(*given: Word) -> tuple[Word, Word]:
     raise NotImplementedError
 
 
+def forcing(*given: Word) -> tuple[Word, ...]:
+    """The words of the legal moves that are forcing, given words, to_move and the legal ones."""
+    raise NotImplementedError
+
+
 def features(*given: Word) -> tuple[Word, ...]:
     """The `feature_count` features of the game, given words, to_move and ply."""
     raise NotImplementedError
@@ -224,6 +229,11 @@ def fills_by_capture() -> bool:
 
 def has_stable() -> bool:
     """Whether the game says which squares are stable."""
+    raise NotImplementedError
+
+
+def has_forcing() -> bool:
+    """Whether the game says which moves are forcing."""
     raise NotImplementedError
 
 

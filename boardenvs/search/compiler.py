@@ -90,6 +90,7 @@ def _link_module(
         "sample": kernels.sample,
         "points": kernels.points,
         "evaluate": kernels.evaluate,
+        "forcing": kernels.forcing,
         "features": kernels.features,
         "changed": kernels.changed,
         "digit": kernels.digit,
@@ -110,6 +111,7 @@ def _link_module(
         "margin_counts": game.margin_counts,
         "fills_by_capture": game.fills_by_capture,
         "has_stable": game.has_stable,
+        "has_forcing": game.has_forcing,
         "board": game.board.all & ~game.holes & ALL,  # of games that fill it up
     }
     return link(module, rules, constants, dict(parts))

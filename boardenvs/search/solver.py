@@ -114,7 +114,8 @@ class _Searcher:
         below = replace(
             limits, depth=max(limits.depth - 1, 1), endgame=max(limits.endgame - filled, 0)
         )
-        if limits.depth == 1 and not self._engine.is_end(state, below)[0]:
+        ends_here = limits.depth == 1 and not game.has_forcing
+        if ends_here and not self._engine.is_end(state, below)[0]:
             judge, value = self._evaluation or game, 0
             if self._evaluation is not None or game.has_heuristic:
                 value = sign * int(judge.values(state)[0])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from boardenvs.game.position import Position
-from boardenvs.games.notation import legal_names
+from boardenvs.games.notation import legal_spellings
 
 Move = tuple[str, ...]  # the squares that name it, or its whole name
 PASS: Move = ("pass",)
@@ -100,7 +100,7 @@ class MoveReader:
     def of(cls, position: Position) -> MoveReader:
         """Return the reader of a position."""
         legal = {}
-        for named, action in legal_names(position).items():
+        for named, action in legal_spellings(position).items():
             name = named.lower()
             of_squares = re.fullmatch(rf"{_SQUARE}(?:[-x]{_SQUARE})*", name)
             legal[tuple(re.findall(_SQUARE, name)) if of_squares else (name,)] = action

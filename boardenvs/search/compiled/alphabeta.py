@@ -20,6 +20,8 @@ from boardenvs.kernel.loops import (
     alternates,
     board,
     entry,
+    forcing,
+    has_forcing,
     inline,
     legal_words,
     margin_counts,
@@ -40,6 +42,7 @@ from boardenvs.search.compiled.nodes import (
     INFINITE,
     LIMIT,
     NODES,
+    UNPROVEN,
     Budget,
     Roots,
     SearchMemory,
@@ -205,9 +208,11 @@ def search(
         return final_value(position.words, position.to_move, distance)
     counters, table, moves = memory.counters, memory.table, memory.moves
     if depth == 0:
+        if has_forcing():
+            return play_out(position, alpha, beta, distance, memory)
         counters[HORIZON] += 1
         return static_value_of(position, memory)
-    if depth == 1:
+    if depth == 1 and not has_forcing():
         return search_last_ply(position, beta, distance, memory)
     if counters[NODES] >= counters[LIMIT]:
         counters[ABORTED] = 1
@@ -264,6 +269,36 @@ def search(
     bound = LOWER if best >= beta else (EXACT if best > alpha else UPPER)
     reach = NO_HORIZON if counters[HORIZON] == horizon else depth
     store(position, key, pack(best, reach, bound, best_move), table)
+    return best
+
+
+def play_out(
+    position: PackedPosition, alpha: int, beta: int, distance: int, memory: SearchMemory
+) -> int:
+    """Value after all forcing moves (quiescence search), as of `search`, but never a proof."""
+    counters, moves = memory.counters, memory.moves
+    legal_bits = forcing(*position.words, position.to_move, *position.legal_bits)
+    forced = PackedPosition(position.words, legal_bits, position.to_move, position.ply, False)
+    ends = distance + 1 == len(moves.latest) or counters[NODES] >= counters[LIMIT]
+    counters[HORIZON] += 1
+    best, first, count = -INFINITE, distance * moves.max_moves, number(0)
+    if ends or mobility(forced) < mobility(position):  # else the side has no other move
+        best = static_value_of(position, memory)
+    if not ends and best < beta:
+        count = generate_moves(forced, first, number(NO_MOVE), number(1), memory)
+    counters[NODES] += count
+    for place in range(first, first + count):
+        child = child_of(pick_best(place, first + count, moves), moves)
+        sign = sign_of(position.to_move, child.to_move)
+        low, high = window(sign, max(alpha, best), beta)
+        if is_final(child.terminated, child.ply):
+            value = final_value(child.words, child.to_move, distance + 1)
+            value = max(-UNPROVEN, min(value, UNPROVEN))
+        else:
+            value = play_out(child, low, high, distance + 1, memory)
+        best = max(best, sign * value)
+        if best >= beta:
+            break
     return best
 
 

@@ -106,6 +106,7 @@ def begin_search(nodes: int, limit: int, memory: SearchMemory) -> None:
 WIN = 1_000_000
 DECIDED = WIN // 2  # greater values, of either sign, are wins or losses
 INFINITE = 2_000_000
+UNPROVEN = 99_999  # the most that a win counts beyond the depth: a sooner one may be within it
 
 
 def final_value(words: tuple[Word, ...], to_move: Word, distance: int) -> int:

@@ -360,5 +360,5 @@ export class AnalyseView {
 function share(value, unit) {
   if (value === null || value === undefined) return null;
   if (unit === "score") return (1 + Math.max(-1, Math.min(1, value))) / 2;
-  return 1 / (1 + Math.exp(-value / (unit === "margin" ? 8 : 150)));
+  return 1 / (1 + Math.exp(-value / (unit === "margin" ? 8 : 250)));
 }
