@@ -2,9 +2,10 @@
 
 A side that can capture must, and goes on with the same piece as long as that can: then it moves
 several times in a row. Observations are int8 (8, 8, 11): the agent's pieces, the opponent's, all
-kings, the piece that must go on, ones if black is to move, and the plies since a capture in binary.
-Action 64 * d + s steps with the piece on square s (0 is a1, 63 is h8) in direction d (0 north-west,
-1 north-east, 2 south-east, 3 south-west), action 256 + 64 * d + s jumps; action 512 is noop.
+kings, the piece that must go on, ones if black is to move, and the plies since a capture or a man's
+move in binary, where the last plane shows 64 on the dark squares. Action 64 * d + s steps with the
+piece on square s (0 is a1, 63 is h8) in direction d (0 north-west, 1 north-east, 2 south-east, 3
+south-west), action 256 + 64 * d + s jumps; action 512 is noop.
 
 For training use `reward="zero_sum"` (+1, 0, -1 at the end, and -1 for an illegal action); `env`,
 `raw_env` and `parallel_env` reward with the goal values 100, 50 and 0 unless told otherwise.
@@ -25,7 +26,7 @@ for agent in env.agent_iter():
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Literal, TypeAlias, Unpack
 
 from boardenvs.envs import factory
 from boardenvs.envs.aec import BoardAECEnv
@@ -36,22 +37,26 @@ from boardenvs.games.checkers import Checkers
 
 __all__ = ["env", "parallel_env", "raw_env", "vec_env"]
 
+Rules: TypeAlias = Literal["american", "openspiel"]
 
-def env(**options: Unpack[Options]) -> BoardAECEnv:
+
+def env(*, rules: Rules = "american", **options: Unpack[Options]) -> BoardAECEnv:
     """Make PettingZoo's turn-based environment; an illegal action loses the game."""
-    return factory.env(Checkers(), **options)
+    return factory.env(Checkers(rules=rules), **options)
 
 
-def raw_env(**options: Unpack[Options]) -> BoardAECEnv:
+def raw_env(*, rules: Rules = "american", **options: Unpack[Options]) -> BoardAECEnv:
     """Make the same as `env`, but an illegal action raises IllegalActionError."""
-    return factory.raw_env(Checkers(), **options)
+    return factory.raw_env(Checkers(rules=rules), **options)
 
 
-def parallel_env(**options: Unpack[Options]) -> BoardParallelEnv:
+def parallel_env(*, rules: Rules = "american", **options: Unpack[Options]) -> BoardParallelEnv:
     """Make PettingZoo's parallel environment: both act, the side not to move says noop."""
-    return factory.parallel_env(Checkers(), **options)
+    return factory.parallel_env(Checkers(rules=rules), **options)
 
 
-def vec_env(num_envs: int = 1, **options: Unpack[VectorOptions]) -> BoardVectorEnv:
+def vec_env(
+    num_envs: int = 1, *, rules: Rules = "american", **options: Unpack[VectorOptions]
+) -> BoardVectorEnv:
     """Make Gymnasium's vector environment of many games; see `BoardVectorEnv` for the options."""
-    return factory.vec_env(Checkers(), num_envs, **options)
+    return factory.vec_env(Checkers(rules=rules), num_envs, **options)

@@ -32,7 +32,7 @@ BIAS = 1 << 23  # makes a value positive
 # are, from the lowest bit: biased value (24), depth (8), bound (2), move. They are never 0.
 TAG, DATA, WORDS = 0, 1, 2
 
-# Only nodes whose moves are searched two plies deep or more are stored.
+# Nodes whose moves are searched two plies deep or more are stored; one ply, if captures follow.
 NODES_A_BUCKET, FEWEST_BUCKETS = 8, 1 << 10
 
 
