@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 
 import openspiel_games
@@ -15,7 +16,10 @@ import test_search
 import test_trees
 
 from boardenvs.game.check import check_rules
+from boardenvs.games import make
 from boardenvs.kernel import set_backend
+from boardenvs.play import parse_move, review
+from boardenvs.records import make_record
 
 pytest.importorskip("numba")
 
@@ -65,3 +69,23 @@ def test_large_games(name: str) -> None:
 def test_rules_of_chess() -> None:
     """One board and a batch, Python and machine code."""
     check_rules(openspiel_games.GAMES["chess"].game, num_games=1, max_plies=60)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "e4 e5 Nf3 Nc6 Bb5 a6 Ba4 Nf6 O-O Be7 Re1 b5 Bb3 d6 c3 O-O h3 Nb8 d4 Nbd7",
+        "e4 c5 Nf3 d6 d4 cxd4 Nxd4 Nf6 Nc3 a6 Be3 e5 Nb3 Be6 f3 Be7 Qd2 O-O O-O-O",
+        "d4 d5 c4 e6 Nc3 Nf6 Bg5 Be7 e3 O-O Nf3 Nbd7 Rc1 c6 Bd3 dxc4 Bxc4 Nd5",
+    ],
+    ids=["Ruy Lopez", "Najdorf", "Queen's Gambit"],
+)
+def test_reviews_mark_no_move_of_openings_of_chess(line: str) -> None:
+    """The chance of a win, as the page has it, falls by less than for an inaccuracy."""
+    position, actions = make("chess").start(), list[int]()
+    for move in line.split():
+        actions.append(parse_move(move, position))
+        position = position.step(actions[-1])
+    for ply in review(make_record(position.game, actions)).plies:
+        before, after = (1 / (1 + math.exp(-(x or 0) / 250)) for x in (ply.before, ply.after))
+        assert before - after < 0.05, ply.name
