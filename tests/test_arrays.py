@@ -31,7 +31,7 @@ from boardenvs.records.batch import play
 from boardenvs.search.alphabeta import alphabeta_for
 from boardenvs.search.gumbel import GumbelSettings, gumbel_search
 from boardenvs.search.limits import Limits
-from boardenvs.search.trees import search_trees
+from boardenvs.search.mcts import search_trees
 from boardenvs.tablebase import Tablebase
 
 ROWS = 37

@@ -143,7 +143,7 @@ def analysis_by(agent: Agent, position: Position, rng: np.random.Generator) -> A
     """
     # Imported here: environments know players, but load no search.
     from boardenvs.search.analysis import Analysis, MoveAnalysis, analyse_by_evaluator
-    from boardenvs.search.trees import Evaluator
+    from boardenvs.search.mcts import Evaluator
 
     if isinstance(agent, Analysing):
         return agent.analyse(position, rng)

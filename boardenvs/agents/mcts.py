@@ -20,7 +20,7 @@ from boardenvs.game.state import FloatArray, IntArray, State, take
 from boardenvs.search.analysis import OUTCOMES, Analysis, MoveAnalysis
 from boardenvs.search.compiler import Subtree
 from boardenvs.search.limits import check_time
-from boardenvs.search.trees import (
+from boardenvs.search.mcts import (
     MAX_SIMULATIONS,
     Evaluator,
     TreeResults,

@@ -19,7 +19,7 @@ from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import Array, BoolArray, FloatArray, IntArray, State, take
 from boardenvs.game.stepping import check_actions
 from boardenvs.search.analysis import Analysis, Outcome, final_scores
-from boardenvs.search.trees import Evaluator
+from boardenvs.search.mcts import Evaluator
 
 # Positions whose replies are looked at together; bounds the memory.
 _CHUNK = 1 << 13

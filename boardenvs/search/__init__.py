@@ -8,14 +8,14 @@ from boardenvs.search.alphabeta import AlphaBeta, alphabeta_for
 from boardenvs.search.analysis import Analysis, MoveAnalysis
 from boardenvs.search.evaluation import Evaluation
 from boardenvs.search.limits import ENDGAME, Limits, SearchResults
-from boardenvs.search.solver import search_position
-from boardenvs.search.trees import (
+from boardenvs.search.mcts import (
     Evaluator,
     TreeResults,
     Trees,
     TreeSettings,
     search_trees,
 )
+from boardenvs.search.solver import search_position
 
 __all__ = [
     "ENDGAME",

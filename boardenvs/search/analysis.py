@@ -16,7 +16,7 @@ from boardenvs.game.position import Position, stack
 from boardenvs.game.state import Array, FloatArray, IntArray, State, for_movers, take
 from boardenvs.games import spec_of
 from boardenvs.report import ReportTable
-from boardenvs.search.trees import Evaluator
+from boardenvs.search.mcts import Evaluator
 
 Outcome: TypeAlias = Literal["win", "draw", "loss"]
 Unit: TypeAlias = Literal["score", "margin", "heuristic"]

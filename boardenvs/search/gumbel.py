@@ -25,13 +25,13 @@ from boardenvs.search.compiled.policies import (
 )
 from boardenvs.search.compiled.tree import NONE
 from boardenvs.search.compiler import by_its_rules, flat, room
-from boardenvs.search.trees import EdgeSelection, Evaluator, Trees, TreeSettings
+from boardenvs.search.mcts import EdgeSelection, Evaluator, Trees, TreeSettings
 from boardenvs.utils.checks import is_number, is_whole
 
 # One leaf of a tree at a time: code for guesses would take long to compile.
 _PARTS: dict[str, Callable[..., Any]] = {
     "select_edge": select_by_gumbel,
-    "look": look_for_win,
+    "on_expand": look_for_win,
     "add_guesses": add_no_guesses,
 }
 
@@ -106,26 +106,25 @@ def gumbel_search(
 
 @lru_cache(maxsize=32)
 def schedules(considered: int, simulations: int) -> IntArray:
-    """`schedule` of 0 to `considered` actions, (considered + 1, simulations) int64."""
+    """Return `schedule` of 0 to `considered` actions, (considered + 1, simulations) int64."""
     rows = [schedule(count, simulations) for count in range(considered + 1)]
     return np.array(rows, np.int64)
 
 
 def schedule(considered: int, simulations: int) -> list[int]:
-    """Sequential halving (Karnin et al. 2013): for each simulation, the number of earlier visits of
-    the action to try.
+    """Return the number of earlier visits of the action to try, for each simulation.
 
-    The simulations are shared among about log2(considered) phases; after each phase the better half
-    of the actions remains, two at least.
+    This is sequential halving (Karnin et al. 2013): about log2(considered) phases share the
+    simulations; after each phase the better half of the actions remains, two at least.
     """
     if considered <= 1:
         return list(range(simulations))
     phases = (considered - 1).bit_length()
-    found: list[int] = []
+    visits: list[int] = []
     tries, left = 0, considered
-    while len(found) < simulations:
+    while len(visits) < simulations:
         for _ in range(max(1, simulations // (phases * left))):
-            found += [tries] * left
+            visits += [tries] * left
             tries += 1
         left = max(2, left // 2)
-    return found[:simulations]
+    return visits[:simulations]

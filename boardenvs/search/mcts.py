@@ -59,7 +59,7 @@ class Evaluator(Protocol):
     """Ranks actions and judges positions, in place of random games."""
 
     def evaluate(self, game: Game, state: State) -> tuple[Array, Array]:
-        """The probability of each action, (B, A) float32, and the value to the side to move,
+        """Return the probability of each action, (B, A) float32, and the value to the side to move,
         (B,) float32 from -1 to 1.
         """
         ...
@@ -102,18 +102,20 @@ class TreeSettings(NamedTuple):
             )
 
     def policy(self) -> EdgeSelection:
-        """UCT, or with an evaluator PUCT."""
+        """Return UCT, or with an evaluator PUCT."""
         settings = Exploration(float(self.c), int(self.evaluator is not None))
-        return EdgeSelection(settings, {"select_edge": select_by_bound, "look": look_for_no_win})
+        return EdgeSelection(
+            settings, {"select_edge": select_by_bound, "on_expand": look_for_no_win}
+        )
 
     def leaves_at_once(self, trees: int) -> int:
-        """Most leaves evaluated at once of each of these trees."""
+        """Return the most leaves evaluated at once of each of these trees."""
         if self.evaluator is None:
             return 1
         return max(1, min(self.leaves, _LEAVES_TOGETHER // max(trees, 1)))
 
     def most_nodes(self) -> int:
-        """Room of a tree: its root, a node for each simulation, and another one for guesses."""
+        """Return the room of a tree: its root, and a node or, with guesses, two a simulation."""
         return 1 + self.simulations * (1 if self.leaves_at_once(1) == 1 else 2)
 
 
@@ -136,16 +138,16 @@ def search_trees(
     """
     settings = TreeSettings(simulations, c, evaluator)
     settings.check()
-    found = []
+    results = []
     for part in parts(check_seeds(game.check_state(state), seeds), simulations):
         trees = Trees(game, take(state, part), seeds[part], settings)
         trees.search(simulations)
-        found.append(trees.read())
-    return TreeResults(*map(np.concatenate, zip(*found, strict=True)))
+        results.append(trees.read())
+    return TreeResults(*map(np.concatenate, zip(*results, strict=True)))
 
 
 def parts(rows: int, simulations: int) -> Iterator[slice]:
-    """Parts of the rows whose trees fit into memory together; one part for 0 rows."""
+    """Yield the parts of the rows whose trees fit into memory together; one part for 0 rows."""
     size = max(1, _EDGES // (EDGES_PER_NODE * (simulations + 1)))
     for start in range(0, max(rows, 1), size):
         yield slice(start, min(start + size, rows))
@@ -171,7 +173,7 @@ class Trees:
     ) -> None:
         settings.check()
         # A subtree may be larger than the room in the settings.
-        most = max((int(known.tree.nodes_used[0]) for known in kept if known), default=0)
+        most = max((int(subtree.tree.nodes_used[0]) for subtree in kept if subtree), default=0)
         settings = settings._replace(simulations=max(settings.simulations, most - 1))
         self.game, self._settings = game, settings
         self._size = check_seeds(check_roots(game, state), seeds)
@@ -196,9 +198,9 @@ class Trees:
             flat(position_words(state)), edges_below, evaluator is None, self.tree
         )
         origins = room(self.tree.max_nodes, np.int64)[0]
-        for row, known in enumerate(kept):
-            if known is not None:
-                self.compiled(copy_subtree)(known.node, known.tree, row, self.tree, origins)
+        for row, subtree in enumerate(kept):
+            if subtree is not None:
+                self.compiled(copy_subtree)(subtree.node, subtree.tree, row, self.tree, origins)
         fresh = np.asarray(self.tree.edges)[self._roots] == 0
         live = np.flatnonzero(fresh & ~game.is_over(state))
         if evaluator is not None and len(live):
@@ -206,11 +208,11 @@ class Trees:
             self.priors[live] = self._judge(evaluator, take(state, live))
 
     def compiled(self, function: _Function) -> _Function:
-        """A function of compiled tree search with this policy."""
+        """Return a function of compiled tree search with this policy."""
         return compile_for(self.game, function, loops, **self._policy.parts)
 
     def _working_memory(self) -> tuple[Leaves, Steps]:
-        """Room for the leaves that can be evaluated at once."""
+        """Return room for the leaves that can be evaluated at once."""
         rows, nodes = self._size * self._at_once, self.tree.max_nodes
         (node,), (path,) = room(rows, np.int64), room(self._size * nodes, np.int64)
         steps = room(WALKS_A_LEAF * self._at_once * nodes, np.int64, np.int64, np.float64)
@@ -249,18 +251,18 @@ class Trees:
                 return
 
     def visits(self) -> IntArray:
-        """Simulations in each tree, (T,) int64."""
+        """Return the simulations in each tree, (T,) int64."""
         visits: IntArray = np.asarray(self.tree.visits)[self._roots]
         return visits
 
     def proven(self) -> tuple[IntArray, IntArray]:
-        """Proven bounds of each root's result to its side to move, each (T,) int64."""
+        """Return proven bounds of each root's result to its side to move, each (T,) int64."""
         tree = self.tree
         return np.asarray(tree.lower)[self._roots], np.asarray(tree.upper)[self._roots]
 
     @by_its_rules
     def keep(self, row: int, action: int) -> Subtree | None:
-        """The subtree after an action at a root, for tree reuse; None if it was never tried."""
+        """Return the subtree after a root's action, for tree reuse; None if it was never tried."""
         tree, root = self.tree, row * self.tree.max_nodes
         node = child_of(tree, root, action)
         if node == NONE:
@@ -313,7 +315,7 @@ class Trees:
         return probabilities
 
     def read(self) -> TreeResults:
-        """Statistics of the roots' actions."""
+        """Return the statistics of the roots' actions."""
         tree = {name: np.asarray(values) for name, values in self.tree._asdict().items()}
         counts, shape = tree["edges"][self._roots], (self._size, self.game.num_actions)
         rows, ends = np.repeat(np.arange(self._size), counts), np.cumsum(counts)
@@ -321,17 +323,15 @@ class Trees:
         child, tries = tree["edge_child"][edges], tree["edge_visits"][edges]
         lower, upper = self._bounds(child, self._roots[rows])
         mean = np.where(tries, tree["edge_total"][edges] / np.maximum(tries, 1), 0.0)
-        found = TreeResults(np.zeros(shape, np.int64), np.zeros(shape), *np.full((2, *shape), -1))
+        results = TreeResults(np.zeros(shape, np.int64), np.zeros(shape), *np.full((2, *shape), -1))
         for of_actions, of_edges in zip(
-            found, (tries, np.clip(mean, lower, upper), lower, upper), strict=True
+            results, (tries, np.clip(mean, lower, upper), lower, upper), strict=True
         ):
             of_actions[rows, tree["edge_action"][edges]] = of_edges
-        return found
+        return results
 
     def _bounds(self, child: IntArray, node: IntArray) -> tuple[IntArray, IntArray]:
-        """Proven bounds of the results at children, or at NONE, to the sides to move at their
-        nodes.
-        """
+        """Return proven bounds of the results at children (or NONE) to the sides at the nodes."""
         tree = self.tree
         to_move = np.asarray(tree.positions).reshape(-1, tree.position_size)[:, TO_MOVE]
         least, most = np.asarray(tree.lower)[child], np.asarray(tree.upper)[child]
@@ -340,8 +340,8 @@ class Trees:
         return np.where(child == NONE, -1, least), np.where(child == NONE, 1, most)
 
     def line(self, row: int, action: int) -> list[int]:
-        """An action at the root of a tree, followed by the most visited actions, or those that
-        reach the result if it is proven; it ends at a node without visits.
+        """Return a root's action, followed by the most visited actions, or those that reach the
+        result if it is proven; the line ends at a node without visits.
         """
         tree, line = self.tree, [action]
         node = child_of(tree, row * tree.max_nodes, action)
