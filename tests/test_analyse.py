@@ -188,6 +188,14 @@ def test_the_tree_grows_as_one_tree() -> None:
         assert replace(alone, seconds=0) == replace(found, seconds=0)
 
 
+def test_the_first_answer_does_not_wait_for_a_long_end() -> None:
+    """Whose solution, from 22 empty squares, takes hours in Python."""
+    (position,) = some_positions(make("othello"), 1, (38, 38))
+    (hasty,) = analyse_until(position, "alphabeta:endgame=24", lambda: True)
+    assert not hasty.proven
+    assert hasty.choice is not None
+
+
 # ---- games that were played ----------------------------------------------------------------------
 
 

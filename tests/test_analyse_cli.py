@@ -61,6 +61,22 @@ def test_what_is_not_proven_is_not_claimed():
     assert "Not proven." in command("othello", "--time", "0.05", "--prove")
 
 
+def test_solved_games_and_those_without_a_heuristic_are_proven_where_that_is_possible():
+    assert proof("connect_four")["outcome"] == "win"
+    assert proof("tictactoe")["outcome"] == "draw"
+    nearly = "7/7/7/7/yyy4/rrr4 red"
+    assert proof("connect_four", nearly)["plies"] == 1
+    assert not proof("go", "--time", "0.05")["proven"]
+
+
+def test_a_board_may_begin_with_an_empty_square():
+    """As those of the FFO tests do; a wrong option is still one."""
+    board = "--XXXXX--OOOXX-O-OOXXOXX-OXOXXOXXOOOXOXXXOOOOOXX--OOOO-X-OOOOO--"
+    said = json.loads(command("othello", f"{board} X", "--with", "random", "--json"))
+    assert said["position"] == parse_position(make("othello"), f"{board} X").fen()
+    assert "--wiht" in command("othello", f"{board} X", "--wiht", "greedy", code=2)
+
+
 def test_a_game_that_is_over():
     over = "8/8/8/8/8/8/8/bbb5 white 41"
     answer = proof("othello", over)

@@ -12,13 +12,16 @@ import pytest
 from negamax import WIN
 
 from boardenvs import analyse, games, play_match
+from boardenvs.agents.analyse import prove
 from boardenvs.agents.perfect import PerfectAgent
 from boardenvs.game.errors import PositionError
 from boardenvs.game.fen import parse_position
 from boardenvs.game.position import Position, stack
 from boardenvs.kernel import get_backend
+from boardenvs.play import review
+from boardenvs.records import Record
 from boardenvs.tablebase import connect_four
-from boardenvs.tablebase.connect_four import Solution, exact_search
+from boardenvs.tablebase.connect_four import EXACT, Solution, discs_of, exact_search
 
 GAME = games.make("connect_four")
 
@@ -30,6 +33,14 @@ def played(plies: int, seed: int) -> Position:
         if position.is_over():
             position = GAME.start()
         position = position.step(rng.choice(position.legal_actions()))
+    return position
+
+
+def played_as(moves: str) -> Position:
+    """The position after these files, counted from 1."""
+    position = GAME.start()
+    for file in moves:
+        position = position.step(int(file) - 1)
     return position
 
 
@@ -111,6 +122,51 @@ def test_an_analysis_has_all_moves_and_lines_to_the_end(in_python: None) -> None
         assert after.is_over()
         assert after.ply - position.ply == move.plies
         assert after.result()[position.to_move] == 50 + 50 * (move.value or 0)
+
+
+@pytest.mark.parametrize(
+    ("moves", "best", "outcome", "plies"),
+    [
+        ("1475174", "3", "win", 3),
+        ("7143525", "6", "loss", 12),
+        ("453627", "1", "win", 1),
+        ("4161", "5", "win", 3),
+        ("", "4", "win", None),
+    ],
+)
+def test_an_analysis_of_the_opening_is_exact(
+    moves: str, best: str, outcome: str, plies: int | None
+) -> None:
+    """Scored by another program. Before seven discs only the result is claimed."""
+    found = analyse(played_as(moves))
+    assert (found.outcome, found.plies) == (outcome, plies)
+    assert found.names(found.line)[0] == best
+
+
+def test_the_plies_of_an_opening_are_never_those_of_one_move_alone() -> None:
+    """At the border, where the positions after the moves are scored and the position is not."""
+    pytest.importorskip("numba")
+    position = played_as("444444")
+    assert discs_of(position) == EXACT - 1
+    assert analyse(position, "perfect").plies is None
+
+
+def test_an_answer_that_takes_long_keeps_to_its_time(caplog: pytest.LogCaptureFixture) -> None:
+    """It is rough then, and it is said that it takes long; the search can be asked again."""
+    found = prove(played_as("64"), 2.5)
+    assert (found.proven, len(found.moves)) == (False, 7)
+    assert "Connect Four is being solved with 2 discs" in caplog.text
+    assert "minute" in caplog.text
+    test_an_analysis_of_the_opening_is_exact("", "4", "win", None)
+
+
+def test_a_game_is_reviewed_by_its_solution() -> None:
+    start = played(24, 4)
+    record = Record(GAME, tuple(analyse(start, "perfect").line), start)
+    found = review(record)
+    assert [ply.lost for ply in found.plies] == [0] * len(record.actions)
+    assert all(ply.analysis.proven for ply in found.plies)
+    assert [ply.analysis.plies for ply in found.plies] == list(range(len(found.plies), 0, -1))
 
 
 def test_the_book_has_the_known_values_of_first_moves(in_python: None) -> None:

@@ -55,6 +55,14 @@ def test_games_are_called_by_their_titles(page):
     }  # fmt: skip
 
 
+def test_the_exact_result_is_that_of_the_solution(page):
+    told = page.ask("game", game="connect_four")["game"]
+    assert (told["advisor"], told["solver"]) == ("perfect", "perfect")
+    number = page.send("explain", line=line("connect_four"), agent=told["solver"], seconds=1)
+    *_, found, _ = page.hear(number)
+    assert (found["explanation"]["outcome"], found["explanation"]["choice"]) == ("win", "4")
+
+
 # ---- files ---------------------------------------------------------------------------------------
 
 

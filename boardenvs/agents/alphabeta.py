@@ -158,10 +158,10 @@ class AlphaBetaAgent:
         endgame = _ENDGAME if self.endgame is None else self.endgame
         nodes = 0
         for depth in range(1, MAX_DEPTH + 1):
-            # One ply is always searched: there has to be an answer.
+            # One ply is always searched: there has to be an answer, and soon.
             found = search_position(
                 position,
-                Limits(depth, endgame=endgame),
+                Limits(depth, endgame=endgame if depth > 1 else min(endgame, _ENDGAME)),
                 evaluation=self.evaluation_for(position.game),
                 stop=stop if depth > 1 else None,
             )

@@ -5,19 +5,24 @@ from __future__ import annotations
 import math
 import time as clock
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 
 from boardenvs.agents.base import Agent, AnalysingUntil, analysis_by
+from boardenvs.agents.perfect import PerfectAgent
 from boardenvs.agents.spec import agent_for
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
 from boardenvs.games import make
+from boardenvs.kernel import get_backend
 from boardenvs.search.analysis import Analysis, final_analysis, ranked
 from boardenvs.search.evaluation_file import trained_evaluation
-from boardenvs.search.limits import ENDGAME
-from boardenvs.tablebase import Tablebase
+from boardenvs.search.limits import ENDGAME, Limits
+from boardenvs.search.solver import search_position
+from boardenvs.tablebase import is_solved
+from boardenvs.tablebase.connect_four import exact_search
 
 
 def analyse(
@@ -84,16 +89,30 @@ def analyse_until(
     """Yield better and better analyses until `stop()` is true.
 
     Agents that search (`mcts`, `alphabeta`) go on beyond their limits, until the result is proven
-    or memory is full; `stop` is called every few milliseconds, in the caller's thread. All others
-    answer once. At least one analysis comes, at once. Its seconds are counted from the beginning.
+    or memory is full; `perfect`, where it takes long, first has the analysis of a search. All
+    others answer once. `stop` is called every few milliseconds, in the caller's thread. At least
+    one analysis comes, at once. Its seconds are counted from the beginning.
     """
     agent, position = _at(at, agent)
-    if position.is_over() or not isinstance(agent, AnalysingUntil):
+    if isinstance(agent, PerfectAgent) and agent.takes_long(position):
+        answers = _solve_until(agent, position, stop, _generator(rng))
+    elif position.is_over() or not isinstance(agent, AnalysingUntil):
         yield analyse(position, agent, rng=rng)
         return
+    else:
+        answers = agent.analyse_until(position, stop, _generator(rng))
     began = clock.perf_counter()
-    for found in agent.analyse_until(position, stop, _generator(rng)):
+    for found in answers:
         yield replace(ranked(found), seconds=clock.perf_counter() - began)
+
+
+def _solve_until(
+    agent: PerfectAgent, position: Position, stop: Callable[[], bool], rng: np.random.Generator
+) -> Iterator[Analysis]:
+    """Yield the analysis by a search, and the exact one if it is found before `stop()`."""
+    yield analysis_by(agent_for(position.game, search_analyst(position.game)), position, rng)
+    with suppress(TimeoutError), exact_search(get_backend()).until(stop):
+        yield agent.analyse(position, rng)
 
 
 def _at(at: Game | Position | str, agent: Agent | str | None) -> tuple[Agent, Position]:
@@ -109,8 +128,11 @@ def default_analyst(game: Game) -> str:
     """The default player of analyses: the exact solution of a solved game, else a search with the
     best evaluation of the game.
     """
-    if Tablebase.covers(game):
-        return "perfect"
+    return "perfect" if is_solved(game) else search_analyst(game)
+
+
+def search_analyst(game: Game) -> str:
+    """The player of quick analyses: a search with the best evaluation of the game."""
     if trained_evaluation(game) is not None:
         return "alphabeta:depth=4,endgame=12,evaluation=trained"
     return "alphabeta:depth=4,endgame=12" if game.has_heuristic else "mcts:rollouts=2000"
@@ -118,6 +140,20 @@ def default_analyst(game: Game) -> str:
 
 def exact_analyst(game: Game) -> str:
     """The player that proves results, given time."""
-    if Tablebase.covers(game):
+    if is_solved(game):
         return "perfect"
     return f"alphabeta:endgame={ENDGAME}" if game.has_heuristic else "mcts"
+
+
+def prove(position: Position, seconds: float, rng: np.random.Generator | None = None) -> Analysis:
+    """Return the exact result of a position, if it is found within this time, else the analysis of
+    `exact_analyst`, or of its search of the best move alone.
+    """
+    game = position.game
+    if position.is_over() or is_solved(game) or not game.has_heuristic:
+        return analyse(position, exact_analyst(game), time=seconds, rng=rng)
+    limits = Limits(time=seconds, endgame=ENDGAME)
+    search_position(position, replace(limits, nodes=1), moves=False)  # to compile first
+    began = clock.perf_counter()
+    found = search_position(position, limits, moves=False)
+    return replace(ranked(found), seconds=clock.perf_counter() - began)

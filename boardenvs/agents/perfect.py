@@ -12,8 +12,8 @@ from boardenvs.game.rules import goal_to_reward
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.kernel import get_backend
 from boardenvs.search.analysis import OUTCOMES, Analysis, MoveAnalysis, lines_after
-from boardenvs.tablebase import Tablebase
-from boardenvs.tablebase.connect_four import covers, discs_of, exact_search
+from boardenvs.tablebase import Tablebase, is_solved
+from boardenvs.tablebase.connect_four import EXACT, covers, discs_of, exact_search
 
 _ALL_MOVES = 12  # plies of Connect Four from which on an analysis values all moves
 
@@ -25,20 +25,23 @@ class PerfectAgent:
     If it cannot force a win, it prefers, among moves that last equally long, the one after which
     the largest share of replies is a mistake. Other equal moves are drawn uniformly.
 
-    Connect Four is solved by search, and without chance: in its first plies only the result counts,
-    not how soon it comes.
+    Connect Four is solved by search, and without chance. With fewer than 7 discs on the board only
+    the result counts, not how soon it comes, and positions that the book of openings lacks take a
+    minute or two, which is logged.
     """
 
     def check_game(self, game: Game) -> None:
         """Raise ValueError for a game that is not solved."""
-        if covers(game):
-            return
-        try:
-            Tablebase.check_game(game)
-        except ValueError as error:
+        if not is_solved(game):
             raise ValueError(
-                f"'perfect' cannot play {game.id}: {error}, and 'connect_four' by search"
-            ) from None
+                f"'perfect' cannot play {game.id}: 'connect_four', 'tictactoe' and "
+                "'wolf_and_sheep' are solved exactly"
+            )
+
+    def takes_long(self, position: Position) -> bool:
+        """Whether its analysis may take seconds or, in the opening of Connect Four, minutes."""
+        by_search = covers(position.game) and not position.is_over()
+        return by_search and exact_search(get_backend()).takes_long(position)
 
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         self.check_game(game)
@@ -62,14 +65,19 @@ class PerfectAgent:
         return chosen
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
-        """By the exact solution; lines follow perfect play to the end of the game."""
+        """By the exact solution; lines follow perfect play to the end of the game, or in Connect
+        Four to where the next move would take long.
+        """
         game, state = position.game, stack([position])
         chosen = int(self.act(game, state, rng)[0])
         solved = _by_search(position, chosen) if covers(game) else _by_table(position)
         solved.sort(key=lambda move: move[0] != chosen)
         actions = [action for action, *_ in solved]
         after = stack([position.step(action) for action in actions])
-        lines = lines_after(game, actions, after, lambda state: self.act(game, state, rng))
+        if covers(game):
+            lines = [_line_by_search(position, action) for action in actions]
+        else:
+            lines = lines_after(game, actions, after, lambda state: self.act(game, state, rng))
         moves = [
             MoveAnalysis(
                 action=action,
@@ -96,12 +104,23 @@ _Solved = tuple[int, float, int | None, float | None]
 
 def _by_search(position: Position, chosen: int) -> list[_Solved]:
     """All moves of Connect Four; before `_ALL_MOVES` plies, when it takes seconds, the chosen."""
-    actions = position.legal_actions() if discs_of(position) >= _ALL_MOVES else [chosen]
     search, solved = exact_search(get_backend()), list[_Solved]()
-    for action in actions:
+    if discs_of(position) < _ALL_MOVES:
+        value, plies = search.solution(position)
+        return [(chosen, float(value), plies, None)]
+    for action in position.legal_actions():
         value, plies = search.solution(position.step(action))
         solved.append((action, -float(value), None if plies is None else plies + 1, None))
     return solved
+
+
+def _line_by_search(position: Position, action: int) -> list[int]:
+    """A move of Connect Four and perfect play after it, as far as that takes seconds."""
+    search, line, position = exact_search(get_backend()), [action], position.step(action)
+    while not position.is_over() and not search.takes_long(position, EXACT):
+        line.append(search.best_action(position))
+        position = position.step(line[-1])
+    return line
 
 
 def _by_table(position: Position) -> list[_Solved]:

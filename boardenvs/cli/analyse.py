@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +12,8 @@ import numpy as np
 from typer import Argument, Option
 
 from boardenvs.agents import Agent, agent_for
-from boardenvs.agents.analyse import AnalysisClock, analyse, analyse_until, default_analyst
+from boardenvs.agents.analyse import AnalysisClock, analyse, analyse_until, default_analyst, prove
+from boardenvs.agents.perfect import PerfectAgent
 from boardenvs.cli.options import (
     AsJson,
     GameName,
@@ -41,7 +41,7 @@ class AnalyseCommand:
 
     The value is for the side to move; its unit is shown, and whether it is proven. With `--prove`,
     the command tries to prove the result: Othello with at most 24 empty squares is solved to
-    the last disc, a solved game is looked up in a table, other positions are searched deeper and
+    the last disc, a solved game is played perfectly, other positions are searched deeper and
     deeper.
 
     Given a file of recorded games, it reviews one: for each ply the value of the move, the better
@@ -121,11 +121,13 @@ class AnalyseCommand:
             self._review(record)
             return
         position = self._position(game, record)
-        if self.agent is None and Tablebase.covers(game):
+        if isinstance(agent, PerfectAgent) and Tablebase.covers(game):
             with counting("positions") as show:  # the first time, it is computed
                 Tablebase.load(game, lambda what, done, of: show(done, of, what))
         if self.prove:
-            found = _prove(position, self.time or _PROVING, self.seed)
+            with counting("searching"):
+                rng = np.random.default_rng(self.seed)
+                found = prove(position, self.time or _PROVING, rng)
         else:
             found = self._analyse(position, agent)
         if self.as_json:
@@ -200,19 +202,3 @@ class AnalyseCommand:
             print_json(review_json(found))
         else:
             show_review(make_console(), found)
-
-
-def _prove(position: Position, seconds: float, seed: int) -> Analysis:
-    """Return the exact result of a position, if it is found within this time."""
-    from boardenvs.search import ENDGAME, Limits, search_position
-    from boardenvs.search.analysis import ranked
-
-    game = position.game
-    if position.is_over() or Tablebase.covers(game):
-        return analyse(position, default_analyst(game), rng=np.random.default_rng(seed))
-    if not game.has_heuristic:
-        raise ValueError(game.no_heuristic)
-    began = time.perf_counter()
-    with counting("searching"):
-        found = search_position(position, Limits(100, time=seconds, endgame=ENDGAME), moves=False)
-    return replace(ranked(found), seconds=time.perf_counter() - began)

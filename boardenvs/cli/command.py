@@ -7,6 +7,7 @@ value; Ctrl-C ends it with 130.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol, get_type_hints
@@ -39,8 +40,17 @@ def function_of(options: type[Command]) -> Callable[..., None]:
     return run
 
 
+# A board of 64 squares, the first one empty.
+_BOARD = re.compile(r"-[^\s/]{63}")
+
+
 class PlainCommand(TyperCommand):
     """A command whose help names values, not their types."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Read the words; a board that begins with an empty square, `-`, is no option."""
+        ctx.ignore_unknown_options = any(map(_BOARD.match, args))
+        return super().parse_args(ctx, args)
 
     def get_params(self, ctx: Any) -> Any:
         """Return the parameters, as the help shows them."""

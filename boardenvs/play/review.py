@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from boardenvs.agents import Agent, agent_for
-from boardenvs.agents.analyse import analyse, default_analyst
+from boardenvs.agents.analyse import analyse, default_analyst, search_analyst
 from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import MAX_VALUE
 from boardenvs.records.record import Record, replay
@@ -31,11 +31,12 @@ from boardenvs.search.compiler import has_exact_end
 from boardenvs.search.evaluation_file import trained_evaluation
 from boardenvs.search.limits import Limits
 from boardenvs.search.solver import search_position
-from boardenvs.tablebase import Tablebase
+from boardenvs.tablebase import Tablebase, is_solved
 
 _QUICK, _DEEP, _DEEPER = 3_000, 300_000, 1_000_000  # nodes of a position
 _EXACT = 17  # empty squares from which positions are solved to the end, with `_TO_END` nodes
 _TO_END = 5_000_000
+_SOLVING = 30.0  # seconds for a position that is solved by search
 _OTHERS = 0.2  # nodes of all other moves together, as a share of the position's
 # Differences of two passes from which a position is searched once more.
 _DOUBT: dict[Unit, float] = {"margin": 4.0, "score": 0.25, "heuristic": 100.0}
@@ -194,14 +195,21 @@ def analyse_line(
 
 def _has_passes(position: Position) -> bool:
     """Whether games from this position are analysed twice: by search, not from a table."""
-    return position.game.has_heuristic and not Tablebase.covers(position.game)
+    game = position.game
+    return not Tablebase.covers(game) and (game.has_heuristic or is_solved(game))
 
 
 def _search(position: Position, nodes: int) -> Analysis:
-    """The analysis by a search of this size, in learnt values if the game has them."""
+    """The analysis by a search of this size, in learnt values if the game has them, or by the exact
+    solution of a solved game.
+    """
     game = position.game
     if position.is_over():
         return final_analysis(position)
+    if is_solved(game):
+        if nodes == _QUICK:
+            return analyse(position, search_analyst(game))
+        return analyse(position, "perfect", time=_SOLVING)
     evaluation, fills_up = trained_evaluation(game), has_exact_end(game)
     if fills_up and nodes > _QUICK and game.empty_squares(stack([position]))[0] <= _EXACT:
         nodes = _TO_END

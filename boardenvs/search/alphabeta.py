@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -51,13 +49,12 @@ from boardenvs.search.compiler import (
 from boardenvs.search.evaluation import Evaluation, tuple_tables
 from boardenvs.search.evaluation_file import trained_evaluation
 from boardenvs.search.limits import MAX_NODES, Limits, SearchResults
+from boardenvs.utils.halting import run_until
 
 _SLOTS = 1 << 20  # of the transposition table: 32 MB
 _SLOTS_IN_PYTHON = 1 << 16
 _LISTS = 128  # of moves, by distance: an end of 64 empty squares with a pass after each move
 _NODES_A_CALL = 1 << 19  # for several positions, approximately: some 30 ms in compiled code
-_REMINDER = 0.01  # seconds between two signals to a search that has to stop
-_QUESTION = 0.01  # seconds between two calls of `stop`
 
 
 class _Call(NamedTuple):
@@ -247,30 +244,15 @@ class AlphaBeta:
         """Search, in a thread if seconds, `stop` or Ctrl-C may end it, else here."""
         if call.seconds is None and call.stop is None:
             return search()
-        with ThreadPoolExecutor(1) as pool:
-            work = pool.submit(search)
-            try:
-                _wait(work, math.inf if call.seconds is None else call.seconds, call.stop)
-            finally:
-                while not work.done():
-                    self._memory.counters[LIMIT] = 0
-                    wait([work], _REMINDER)
-        return work.result()
+        seconds = math.inf if call.seconds is None else call.seconds
+        return run_until(search, self._halt, seconds, call.stop)
+
+    def _halt(self) -> None:
+        self._memory.counters[LIMIT] = 0
 
     def _compile(self, limits: Limits) -> None:
         """Search with limits that end it at once, so that no search's time goes to compiling."""
         self.search(self.game.init(1), np.zeros(1, np.uint64), limits, forced=True)
-
-
-def _wait(work: Future[Any], seconds: float, stop: Callable[[], bool] | None) -> None:
-    """Wait for the work, but at most these seconds or until `stop()`."""
-    end = time.monotonic() + seconds
-    longest = threading.TIMEOUT_MAX if stop is None else _QUESTION
-    while not work.done() and not (stop is not None and stop()):
-        left = end - time.monotonic()
-        if left <= 0:
-            return
-        wait([work], min(left, longest))
 
 
 def _roots(state: State, seeds: WordArray, distance: int = 0) -> Roots:

@@ -5,6 +5,14 @@ number and stores the result on disk, and `Tablebase` looks positions up. Connec
 search instead: `connect_four` finds results, by `dropping` and a book of openings.
 """
 
+from boardenvs.game.contract import Game
+from boardenvs.tablebase import connect_four
 from boardenvs.tablebase.table import SolvedMoves, Tablebase, new_positions, won_positions
 
-__all__ = ["SolvedMoves", "Tablebase", "new_positions", "won_positions"]
+
+def is_solved(game: Game) -> bool:
+    """Whether every position of the game has an exact result here, by a table or by search."""
+    return Tablebase.covers(game) or connect_four.covers(game)
+
+
+__all__ = ["SolvedMoves", "Tablebase", "is_solved", "new_positions", "won_positions"]

@@ -5,7 +5,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,9 +24,16 @@ from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import array_for_loops, link
 from boardenvs.tablebase import dropping
 from boardenvs.tablebase.dropping import DISCS, FILES, KEPT, LOWEST, Solver, key_of, slot_of
+from boardenvs.utils.halting import run_until
+
+_log = logging.getLogger("boardenvs")
 
 BOOK = Path(__file__).parent / "book.npy"
-EXACT = 8  # plies from which on the length of the game counts too: before, that takes minutes
+EXACT = 7  # discs from which on the length of the game counts too: before, that takes minutes
+_NEAR = 5  # moves of the winner: an end as near as that is found at once, with any discs
+_SLOW = 10  # discs with fewer than which a search may take seconds
+_SLOW_IN_PYTHON = 16
+_SILENT = 2.0  # seconds before a search says that it takes long
 _MOST = DISCS // 2  # no score is higher
 _LINES = bytes.fromhex(  # of four through each square, file by file
     "03040505040300 04060808060400 05080b0b080500 070a0d0d0a0700"
@@ -50,40 +61,70 @@ class ExactSearch:
         self._slots = np.zeros(slots, np.uint64)
         moves = np.zeros(FILES * DISCS, np.uint64)
         lines = np.frombuffer(_LINES, np.uint8).astype(np.int64)
-        self._memory = Solver(*map(array_for_loops, (self._slots, moves, lines)))
+        halted = np.zeros(1, np.int64)
+        self._memory = Solver(*map(array_for_loops, (self._slots, moves, lines, halted)))
+        self._stop: Callable[[], bool] = lambda: False
+        self._told: set[int] = set()
         self._kept: set[int] = set()
         for data in np.load(BOOK).tolist():
             self.keep(data)
 
     def best_action(self, position: Position) -> int:
-        """An action that keeps the result; after `EXACT` plies also one that wins soonest or loses
-        latest. The game must not be over.
+        """An action that keeps the result, and that wins soonest or loses latest; before `EXACT`
+        discs only if the end is near. The game must not be over.
         """
-        most = _MOST if discs_of(position) >= EXACT else 1
-        best = self._score(position, -most, most)
+        best, _ = self._best_score(position)
         after = {action: position.step(action) for action in position.legal_actions()}
         for action in sorted(
             after, key=lambda x: (key_of_position(after[x]) not in self._kept, abs(x - 3))
         ):
-            if best == -most or self._score(after[action], -best, 1 - best) == -best:
+            if self._score(after[action], -best, 1 - best) == -best:
                 return action
         raise PositionError(f"{position.fen()!r} has other legal actions than its discs allow")
 
     def solution(self, position: Position) -> Solution:
-        """The result, and from `EXACT` plies on when it comes."""
+        """The result, and from `EXACT` discs on, or if it is near, when it comes."""
         plies = discs_of(position)
-        exact = plies >= EXACT
-        score = self._score(position, *((-_MOST, _MOST) if exact else (-1, 1)))
+        score, exact = self._best_score(position)
         value = int(np.sign(score))
         if not exact or value == 0:
             return Solution(value, None if value else DISCS - plies)
         moves = _MOST + 1 - abs(score) - (plies + (value < 0)) // 2  # of the winner
         return Solution(value, 2 * moves - (value > 0))
 
+    def takes_long(self, position: Position, discs: int = _SLOW) -> bool:
+        """Whether there are fewer discs than this, and no entry in the book: with the default a
+        search may take seconds, with `EXACT` minutes. Without Numba, whether it takes seconds.
+        """
+        most = discs if get_backend() == "numba" else _SLOW_IN_PYTHON
+        return discs_of(position) < most and key_of_position(position) not in self._kept
+
+    @contextmanager
+    def until(self, stop: Callable[[], bool]) -> Iterator[None]:
+        """Raise TimeoutError in place of a result once `stop()` returns True."""
+        before, self._stop = self._stop, stop
+        try:
+            yield
+        finally:
+            self._stop = before
+
     def keep(self, data: int) -> None:
         """Keep what the book has of a position."""
         self._kept.add(data >> 12)
         self._slots[slot_of(data >> 12, self._slots)] = data | KEPT
+
+    def _best_score(self, position: Position) -> tuple[int, bool]:
+        """The score, and whether it is exact. Else its sign is, and a loss is as late as this."""
+        discs = discs_of(position)
+        if discs >= EXACT:
+            return self._score(position, -_MOST, _MOST), True
+        near = (DISCS + 1 - discs) // 2 - _NEAR
+        for low, high in ((near, _MOST), (-_MOST, -near)):
+            score = self._score(position, low, high)
+            if abs(score) > near:
+                return score, True
+        score = self._score(position, -1, 1)
+        return (-near if score < 0 else score), False
 
     def _score(self, position: Position, low: int, high: int) -> int:
         """As `dropping.solve`, over or not."""
@@ -93,7 +134,31 @@ class ExactSearch:
             return min(high, max(low, score))
         kind = np.uint64 if get_backend() == "numba" else int
         own, taken = map(kind, _words(position))
-        return int(self._function(own, taken, plies, low, high, self._memory))
+        search = partial(self._function, own, taken, plies, low, high, self._memory)
+        if not self.takes_long(position):
+            return int(search())
+        halted, began = self._memory.halted, time.monotonic()
+        try:
+            score = run_until(search, self._halt, stop=partial(self._has_to_stop, plies, began))
+            if halted[0]:
+                raise TimeoutError(f"{position.fen()!r} was not solved in time")
+        finally:
+            halted[0] = 0
+        return int(score)
+
+    def _halt(self) -> None:
+        self._memory.halted[0] = 1
+
+    def _has_to_stop(self, discs: int, began: float) -> bool:
+        """Whether `stop()` is true; say once for each number of discs that it takes long."""
+        if discs not in self._told and time.monotonic() > began + _SILENT:
+            self._told.add(discs)
+            slower = "" if get_backend() == "numba" else ", without Numba a hundred times as long"
+            _log.warning(
+                "Connect Four is being solved with %d discs on the board: with fewer than %d that "
+                "takes a minute or two, else seconds%s", discs, EXACT, slower
+            )  # fmt: skip
+        return self._stop()
 
 
 @lru_cache(maxsize=2)

@@ -41,16 +41,17 @@ class Solver(NamedTuple):
     slots: Array  # (a power of two,) words: key (49 bits), biased lower and upper bound (6 each)
     moves: Array  # (FILES * DISCS,) words: a list for each ply, each move below its score
     lines: Array  # (49,) numbers: the lines of four through each square
+    halted: Array  # (1,) number: another thread sets it to 1 to stop the search
 
 
 @entry
 def solve(own: Word, taken: Word, plies: int, low: int, high: int, solver: Solver) -> int:
     """The score of a position that is not over, if it is from `low` to `high`, else the nearer of
-    the two.
+    the two. It means nothing if the search was halted.
     """
     if wins(own, taken) & playable(taken) != ZERO:
         return min(high, max(low, (DISCS + 1 - plies) // 2))
-    while low < high:
+    while low < high and solver.halted[0] == 0:
         alpha = (low + high) // 2  # extreme scores are refuted soonest
         alpha = min(alpha, -(-low // 2)) if alpha <= 0 else max(alpha, high // 2)
         if search(own, taken, plies, number(alpha), solver) > alpha:
@@ -88,6 +89,8 @@ def search(own: Word, taken: Word, plies: int, alpha: int, solver: Solver) -> in
     for place in range(first, first + count):
         after = taken | solver.moves[place] & word(BOARD)
         value = -search(opp, after, plies + 1, -alpha - 1, solver)
+        if solver.halted[0] != 0:
+            return 0
         if value > best:
             best = value
             if best > alpha:

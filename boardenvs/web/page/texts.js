@@ -172,7 +172,7 @@ export const T = {
   ply: "Ply",
   opening: (name) => `${name} opening`,
   preparing: (step) => `Preparing this game (once): step ${step}`,
-  notYet: (depth) => `Not proven yet: ${depth} plies searched`,
+  notYet: (depth) => depth ? `Not proven yet: ${depth} plies searched` : "Not proven yet",
   firstLook: (done, all) => `First look: ${done} of ${all} positions`,
   reviewing: (done, all) => `Deep look: ${done} of ${all} positions`,
   marks: { best: "Best", good: "Good", inaccuracy: "Inaccuracy", mistake: "Mistake", blunder: "Blunder" },
