@@ -1,4 +1,4 @@
-"""The familiar games beside OpenSpiel's: which of its actions is which of ours."""
+"""Games beside OpenSpiel's: which of its actions is which of ours."""
 
 from __future__ import annotations
 
@@ -8,9 +8,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from boardenvs_breakthrough import Breakthrough
 
 from boardenvs.game import Game, Position
-from boardenvs.games import Checkers, Chess, ConnectFour, Go, Hex, NineMensMorris, TicTacToe
+from boardenvs.games import (
+    Checkers,
+    Chess,
+    ConnectFour,
+    Go,
+    Hex,
+    LinesOfAction,
+    NineMensMorris,
+    Othello,
+    Reversi,
+    TicTacToe,
+)
 
 Legal = Callable[[Position, Any], dict[int, int]]  # their numbers of all legal actions, and ours
 
@@ -51,6 +63,24 @@ def _chess(position: Position, state: Any) -> dict[int, int]:
     return found
 
 
+def _read(translate: Callable[[str], str] = str) -> Legal:
+    """Our parser reads their names."""
+
+    def legal(position: Position, state: Any) -> dict[int, int]:
+        names = {
+            action: translate(state.action_to_string(action)) for action in state.legal_actions()
+        }
+        actions = {action: position.game.parse_action(name) for action, name in names.items()}
+        assert sorted(actions.values()) == position.legal_actions()
+        return actions
+
+    return legal
+
+
+def _without_capture(name: str) -> str:
+    return name.replace("x", "-")
+
+
 @dataclass(frozen=True)
 class Theirs:
     """A game here, and what it is there."""
@@ -61,6 +91,7 @@ class Theirs:
     games: int  # that are played; they come to so many different results
     results: int = 2
     first: int = 0  # who moves first there
+    same_end: bool = True
 
 
 GAMES = {
@@ -75,13 +106,33 @@ GAMES = {
     "tictactoe": Theirs(TicTacToe(), "tic_tac_toe", _from_the_top, 100, 3),
 }
 
+# Repetitions and the last step draw there, and who has no move has lost.
+_CLASSIC = Theirs(
+    LinesOfAction(max_steps=20),
+    "lines_of_action(max_game_length=20)",
+    _read(_without_capture),
+    4,
+    same_end=False,
+)
+OWN = {
+    "othello": Theirs(Othello(), "othello", _read(), 6),
+    "reversi": Theirs(Reversi(), "othello", _read(), 6),
+    "lines_of_action:max_steps=20": _CLASSIC,
+    "lines_of_action:rules=tournament": Theirs(
+        LinesOfAction(rules="tournament"), "lines_of_action", _read(_without_capture), 12, 3
+    ),
+    "breakthrough": Theirs(
+        Breakthrough(), "breakthrough", _read(lambda name: f"{name[:2]}-{name[2:4]}"), 4
+    ),
+}
+
 
 def compare(name: str, games: int | None = None, seed: int = 0) -> int:
     """Play random games here and there: turns, legal actions, ends and results must be the same.
     Returns how many positions were compared.
     """
     pyspiel = pytest.importorskip("pyspiel")
-    game = GAMES[name]
+    game = {**GAMES, **OWN}[name]
     rng, theirs = random.Random(seed), pyspiel.load_game(game.name)
     seen, positions = set(), 0
     for _ in range(games or game.games):
@@ -95,9 +146,11 @@ def compare(name: str, games: int | None = None, seed: int = 0) -> int:
             position = position.step(legal[action])
             state.apply_action(action)
             positions += 1
+        if not game.same_end:
+            continue
         assert position.is_over()
         results = [(goal - 50) / 50 for goal in position.result()]
         assert results[:: 1 - 2 * game.first] == state.returns()
         seen.add(tuple(results))
-    assert len(seen) >= game.results
+    assert len(seen) >= game.results * game.same_end
     return positions

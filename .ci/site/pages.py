@@ -47,7 +47,6 @@ GUIDES = {
     "results.md": "training/results/README.md",
     "examples.md": "training/examples/README.md",
     "engines.md": "boardenvs/engines/README.md",
-    "openspiel.md": "boardenvs/agents/openspiel.md",
     "changes.md": "CHANGELOG.md",
     "contributing.md": "CONTRIBUTING.md",
     "security.md": "SECURITY.md",

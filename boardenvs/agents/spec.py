@@ -45,7 +45,6 @@ AGENTS = {
     "policy": "boardenvs.agents.trained:policy_agent",
     "trained": "boardenvs.agents.trained:TrainedAgent",
     "python": "boardenvs.agents.spec:load_agent",
-    "openspiel": "boardenvs.agents.openspiel:openspiel_agent",
     "engine": "boardenvs.engines:EngineAgent",
     "llm": "boardenvs.text.llm:llm_player",
 }

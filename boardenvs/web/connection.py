@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 MOST_JOBS = 4  # of a page at a time, each in a process
 _JOB_SECONDS = 900.0
 # Agents that need more than their name.
-_NEED_MORE = ("policy", "python", "openspiel", "level", "engine", "llm")
+_NEED_MORE = ("policy", "python", "level", "engine", "llm")
 
 _LEVELS = [f"level:{level}" for level in range(1, LEVELS + 1)]
 # Roughly from the weakest to the strongest.
