@@ -7,7 +7,7 @@ COMMA := ,
 # Some images of containers set it: each of hundreds of processes would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test installed versions learning lint mutants fuzz soak soak-short browser compiled engines jax examples rllib docs install clean
+.PHONY: demo test installed versions learning lint mutants fuzz soak soak-short browser compiled engines jax examples rllib speed docs install clean
 
 # A short PPO self-play training on Othello; results in runs/demo/.
 demo: $(VENV)/.train
@@ -74,6 +74,10 @@ soak-short: $(VENV)/.dev
 RLLIB := .venv-rllib
 rllib: $(RLLIB)/.rllib
 	RAY_worker_niceness=0 $(RLLIB)/bin/python -m pytest tests/test_rllib_*.py tests/test_examples_long.py -k rllib
+
+# How fast games are played, as a ratio to the last tag: `make speed COMMIT=main`.
+speed: $(VENV)/.dev
+	-$(BIN)/python .ci/speed.py $(COMMIT)
 
 # Errors planted one at a time in a copy, which tests must see; some: `make mutants MUTANTS=othello`.
 mutants: $(VENV)/.dev

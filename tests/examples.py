@@ -31,7 +31,9 @@ class Example(NamedTuple):
 def guides() -> list[Path]:
     """README.md and all other pages in Markdown that people read."""
     pages = [ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "SECURITY.md"]
-    inner = [p for folder in ("boardenvs", "training") for p in (ROOT / folder).rglob("*.md")]
+    inner = [
+        p for folder in (".ci", "boardenvs", "training") for p in (ROOT / folder).rglob("*.md")
+    ]
     found = [page for page in sorted(inner) if page.name != "report.md"]
     return [page for page in [ROOT / "README.md", *pages, *found] if page.exists()]
 

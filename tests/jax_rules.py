@@ -21,13 +21,29 @@ from test_operations import all_rows, expected  # noqa: E402
 
 from boardenvs import games  # noqa: E402
 from boardenvs.game.contract import Game  # noqa: E402 - after what it needs
-from boardenvs.game.jax_rules import JaxRules, positions_of  # noqa: E402
-from boardenvs.game.state import State, put, take  # noqa: E402
+from boardenvs.game.jax_rules import JaxPosition, JaxRules  # noqa: E402
+from boardenvs.game.state import State, as_words, put, take  # noqa: E402
 from boardenvs.kernel import ALL, trace  # noqa: E402
 from boardenvs.kernel.jax_writer import compile_jax  # noqa: E402
 
 # For `jax.jit`: compiled as for users, whatever the flags above say.
 OPTIMISED = {"xla_backend_optimization_level": 3, "xla_llvm_disable_expensive_passes": False}
+
+
+def positions_of(game: Game, boards: JaxPosition) -> State:
+    """The boards as positions in NumPy, the reverse of `JaxRules.boards`."""
+
+    def numbers(word):
+        low, high = (np.asarray(half).astype(np.uint64) for half in word)
+        return low | high << np.uint64(32)
+
+    return State(
+        as_words(list(map(numbers, boards.words)), game.history),
+        np.stack([numbers(word) for word in boards.legal_bits], axis=1),
+        np.asarray(boards.to_move).astype(np.int8),
+        np.array(boards.ply),
+        np.array(boards.terminated),
+    )
 
 
 def compare(game: Game, plies: int, boards: int, x64: bool, optimised: bool) -> int:

@@ -20,8 +20,8 @@ from boardenvs.games import (
     LinesOfAction,
     NineMensMorris,
     Othello,
-    Reversi,
     TicTacToe,
+    make,
 )
 
 Legal = Callable[[Position, Any], dict[int, int]]  # their numbers of all legal actions, and ours
@@ -116,7 +116,7 @@ _CLASSIC = Theirs(
 )
 OWN = {
     "othello": Theirs(Othello(), "othello", _read(), 6),
-    "reversi": Theirs(Reversi(), "othello", _read(), 6),
+    "reversi": Theirs(make("reversi"), "othello", _read(), 6),
     "lines_of_action:max_steps=20": _CLASSIC,
     "lines_of_action:rules=tournament": Theirs(
         LinesOfAction(rules="tournament"), "lines_of_action", _read(_without_capture), 12, 3

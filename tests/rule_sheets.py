@@ -7,11 +7,24 @@ from __future__ import annotations
 from string import ascii_lowercase
 
 from boardenvs.game.contract import Game
+from boardenvs.game.position import Position
 from boardenvs.games import LinesOfAction
+
+_SQUARES = {"lines_of_action": "{file} {y}", "wolf_and_sheep": "c{x} c{y}"}
+
+
+def write_move(position: Position, action: int) -> str:
+    """A legal action as the rule sheets write it."""
+    game = position.game
+    if action == game.noop:
+        return "noop"
+    form = _SQUARES.get(game.id, "{x} {y}")
+    cells = [divmod(square, game.shape[1]) for square in game.action_squares(action, position)]
+    return " ".join(form.format(file=ascii_lowercase[x], x=x + 1, y=y + 1) for y, x in cells)
 
 
 def read_move(game: Game, text: str) -> int:
-    """The action that the rule sheets write so; the inverse of `Game.action_gdl`."""
+    """The action that the rule sheets write so; the inverse of `write_move`."""
     if text == "noop":
         return game.noop
     fields = (text if isinstance(game, LinesOfAction) else text.replace("c", "")).split(" ")

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from jax_rules import compiled_batch, jax, keys
+from jax_rules import compiled_batch, jax, keys, positions_of
 from test_policy import random_policy
 
 import boardenvs.envs.jax
 from boardenvs.agents.jax_players import jax_player
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.envs.jax import outcome_of_mover
-from boardenvs.game.jax_rules import positions_of
 from boardenvs.game.position import stack
 from boardenvs.game.state import where
 

@@ -51,10 +51,11 @@ def test_games_of_others(game):
 def test_the_benchmark_in_jax(tmp_path):
     pytest.importorskip("pgx", reason="pgx is not installed")
     words = ["--jax", "--games", "three_in_a_row:ThreeInARow", "--sizes", "32", "--rounds", "2"]
-    command = [sys.executable, "-m", "boardenvs", "bench", *words, "--seconds", "0.01"]
+    command = [sys.executable, HERE.parent / ".ci/bench", *words, "--seconds", "0.01"]
     environment = {**os.environ, "PYTHONPATH": str(HERE)}
     subprocess.run([*command, "--out", tmp_path], env=environment, check=True)
     (file,) = tmp_path.iterdir()
+    assert file.name == "jax.json"
     rows = json.loads(file.read_text())["results"]
     assert {r["library"] for r in rows} == {"boardenvs", "Pgx"}
     assert all(r["boards"] == 32 and len(r["rates"]) == 2 for r in rows)

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from jax_rules import jax
+from jax_rules import jax, positions_of
 
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.envs.sb3_buffer import advantages as in_numpy
-from boardenvs.game.jax_rules import positions_of
 from training import ppo_jax
 from training.ppo_jax import JaxSettings, Trainer, advantages
 

@@ -6,7 +6,7 @@
 from collections.abc import Iterator
 
 import pytest
-from rule_sheets import read_move
+from rule_sheets import read_move, write_move
 from variants import BUILT_IN, HERE, make, random_line
 
 from boardenvs.board.symmetry import ALL_EIGHT
@@ -46,7 +46,7 @@ def shown(
     yield "; ".join(f"{a} {game.action_name(a, position)}" for a in legal)
     for a in legal:
         name = game.action_name(a, position)
-        sheet = game.action_gdl(a, position)
+        sheet = write_move(position, a)
         assert [game.parse_action(name), read_move(game, sheet)] == [a, a]
     if legal:
         yield f"{sheet} on {game.action_squares(legal[-1], position)}"

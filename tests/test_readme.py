@@ -65,7 +65,7 @@ def test_every_game_is_shown():
     for game_id in games.BUILT_IN:
         assert f".images/{game_id}.svg" in README
         assert f"`{game_id}_v0`" in README
-    comparison = (ROOT / "boardenvs/bench/comparison.md").read_text(encoding="utf-8")
+    comparison = (ROOT / ".ci/bench/comparison.md").read_text(encoding="utf-8")
     assert f"| Two-player board games | {len(games.BUILT_IN)} |" in comparison
 
 

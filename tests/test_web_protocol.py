@@ -129,7 +129,7 @@ def test_runs_are_listed_with_reports_and_policies(server, page, folder):
 
 # The second line of evaluations, and columns without those that charts need.
 COLUMNS = ["steps,evaluation/random\n0,x\n", "a\n1\n", "steps,low/a,high/b\n1,1,1\n"]
-BROKEN = ["!!int ''", "1:1:1", "!!bool x", "!!timestamp x", "[" * 9999, "game: {}", "game: [1]"]
+BROKEN = ["game: !!int ''", "1:1:1", "steps: " + "9" * 9999, "game: {}", "game: [1]", "[" * 9999]
 
 
 def test_broken_folders_hide_no_other(server, page, folder):

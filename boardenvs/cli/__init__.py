@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from boardenvs.cli import analyse, arena, bench, exam, games, match, play, rate, records, serve
+from boardenvs.cli import analyse, arena, exam, games, match, play, rate, records, serve
 from boardenvs.cli.command import ErrorsGroup, PlainCommand, function_of
 from boardenvs.utils.console import show_log
 from boardenvs.utils.version import __version__
@@ -66,7 +66,6 @@ for name, command in {
     "records": records.RecordsCommand,
     "engine": serve.EngineCommand,
     "mcp": serve.McpCommand,
-    "bench": bench.BenchCommand,
 }.items():
     app.command(name, cls=PlainCommand)(function_of(command))
 app.command(cls=PlainCommand)(games.games)

@@ -12,7 +12,6 @@ from functools import cached_property, lru_cache, reduce
 from inspect import cleandoc
 from itertools import chain, repeat
 from operator import index, or_
-from string import ascii_lowercase
 from typing import Any, ClassVar
 
 import numpy as np
@@ -81,7 +80,6 @@ class Game(Rules):
     id: str
 
     notation: ClassVar[Notation]  # what actions there are and how they are written
-    gdl_cell: ClassVar[str] = "{x} {y}"  # a square in the rule sheet: {file}, {x}, {y}
 
     in_words: ClassVar[bool] = True  # the rules are functions of words; see also `PlainGame`
 
@@ -518,15 +516,6 @@ class Game(Rules):
             if text == PASS:
                 return self.noop
             raise
-
-    def action_gdl(self, action: int, position: Position | None = None) -> str:
-        """An action as the rule sheets write it, without parentheses: "4 3", "b 1 b 3", "noop"."""
-        if self._is_noop(action):
-            return "noop"
-        cells = (divmod(s, self.shape[1]) for s in self.action_squares(action, position))
-        return " ".join(
-            self.gdl_cell.format(file=ascii_lowercase[x], x=x + 1, y=y + 1) for y, x in cells
-        )
 
     def action_squares(self, action: int, position: Position | None = None) -> tuple[int, ...]:
         """The squares that an action concerns: source and target, or target; none of a noop.

@@ -18,7 +18,7 @@ import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.rules import turned
-from boardenvs.game.state import State, WordArray, as_words
+from boardenvs.game.state import State, WordArray
 from boardenvs.kernel import Kernel
 from boardenvs.kernel.jax_words import Stored, bits_of
 from boardenvs.kernel.jax_writer import compile_jax
@@ -134,22 +134,6 @@ class JaxRules:
         """The choice of `sample` by a random word."""
         ((action, _),) = self._sample(*board.legal_bits, random)
         return jnp.asarray(action.astype(jnp.int32))
-
-
-def positions_of(game: Game, boards: JaxPosition) -> State:
-    """A batch of boards as positions in NumPy, the reverse of `JaxRules.boards`."""
-    return State(
-        as_words(list(map(_numbers, boards.words)), game.history),
-        np.stack([_numbers(word) for word in boards.legal_bits], axis=1),
-        np.asarray(boards.to_move).astype(np.int8),
-        np.array(boards.ply),
-        np.array(boards.terminated),
-    )
-
-
-def _numbers(word: Stored) -> WordArray:
-    low, high = (np.asarray(half).astype(np.uint64) for half in word)
-    return low | high << np.uint64(32)
 
 
 def choose(condition: jax.Array, first: Any, second: Any) -> Any:

@@ -101,7 +101,6 @@ class LinesOfAction(Game):
     roles: ClassVar = ("black", "white")
     variants: ClassVar = tuple(_BLACK)
     notation: ClassVar = Moving()
-    gdl_cell: ClassVar = "{file} {y}"
     look: ClassVar = Look("wood", (BLACK, WHITE), groups=True)
 
     def __post_init__(self) -> None:

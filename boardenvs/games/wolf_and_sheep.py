@@ -81,7 +81,6 @@ class WolfAndSheep(Game):
     roles: ClassVar = ("wolf", "sheep")
     variants: ClassVar = tuple(STEPS)
     notation: ClassVar = Moving(distance=1)
-    gdl_cell: ClassVar = "c{x} c{y}"
     opening_plies: ClassVar = (0, 6)
     look: ClassVar = LOOK_WOLF_AND_SHEEP
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import csv
 import math
+import re
 import time
 from pathlib import Path
 from typing import Any
 
 from boardenvs.utils.checks import cut
-from boardenvs.utils.decoding import parse_yaml
 
 _KINDS = {"training": "config.yaml", "tournament": "journal.jsonl"}
 _REPORT, _EVALUATIONS = "report.html", "evaluations.csv"
@@ -74,15 +74,14 @@ def _describe(path: Path, kind: str) -> dict[str, Any]:
 
 def _settings(path: Path) -> dict[str, Any]:
     """Return the text of the game and the steps in a training's settings."""
-    try:
-        values = parse_yaml(_read(path)[:16_384])
-        game, steps = values["game"], values.get("steps")
-        return {
-            "game": game if isinstance(game, str) else None,
-            "steps": steps if isinstance(steps, int) else None,
-        }
-    except Exception:  # others wrote the file: nothing in it may hide the other folders
-        return {"game": None, "steps": None}
+    settings: dict[str, str] = {}
+    with contextlib.suppress(ValueError, OSError):  # nothing in it may hide the other folders
+        settings = dict(re.findall(r"^(game|steps): (\w\S{,200})$", _read(path), re.MULTILINE))
+    steps = settings.get("steps", "")
+    return {
+        "game": settings.get("game"),
+        "steps": int(steps) if re.fullmatch("[0-9]{1,15}", steps) else None,
+    }
 
 
 def _table(path: Path) -> dict[str, list[float | None]]:
