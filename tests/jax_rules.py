@@ -43,6 +43,7 @@ def positions_of(game: Game, boards: JaxPosition) -> State:
         np.asarray(boards.to_move).astype(np.int8),
         np.array(boards.ply),
         np.array(boards.terminated),
+        None if boards.history is None else _numbers(boards.history),
     )
 
 

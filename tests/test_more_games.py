@@ -331,6 +331,6 @@ def test_boards_that_differ_are_remembered_by_different_numbers() -> None:
     rng, game = np.random.default_rng(1), boardenvs.games.make("lines_of_action:rules=tournament")
     squares = np.uint64(1) << rng.integers(64, size=(4, 250_000), dtype=np.uint64)
     own, opp = squares[0] | squares[1], squares[2] | squares[3]
-    none = np.zeros(250_000, np.uint64)
-    known = game.kernels._known_by(own, opp, *[none] * game.history, none)
-    assert len(np.unique(known)) == len(np.unique(np.stack([own, opp]), axis=1).T)
+    none, keys = np.zeros(250_000, np.uint64), np.empty(250_000, np.uint64)
+    game.kernels.key.batch([own, opp, none, none, none], [keys])
+    assert len(np.unique(keys)) == len(np.unique(np.stack([own, opp]), axis=1).T)

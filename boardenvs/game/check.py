@@ -411,7 +411,7 @@ def _check_captures(game: Game, position: Position) -> None:
     own, opp = position.own, position.opp
     empty = ALL ^ (own | opp | game.holes)
     mine, theirs = (
-        sum(1 << s for s in squares_of(empty) if game.kernels.step_words_only.one(a, b, s)[0] != b)
+        sum(1 << s for s in squares_of(empty) if game.kernels.words_after.one(a, b, 0, s)[0] != b)
         for a, b in ((own, opp), (opp, own))
     )
     moves = 0 if position.terminated else position.legal_bits[0]

@@ -134,7 +134,7 @@ class Game(Rules):
 
     def empty(self, batch: int) -> State:
         """A state of this game of uninitialised arrays."""
-        return empty_state(batch, self.known_words, self.history, self.legal_words)
+        return empty_state(batch, len(self.word_names), self.history, self.legal_words)
 
     # ---- names -------------------------------------------------------------------------------
 
@@ -218,10 +218,13 @@ class Game(Rules):
             names = ", ".join(map(self.square_name, squares_of(on_holes)))
             raise PositionError(f"there is a piece on {names}, which is a hole")
         self.check_squares(words)
-        split = (*self.split(words), *[0] * self.history)
-        seen = turned(self.word_names, split) if to_move else split
+        split = self.split(words)
+        seen = turned(self.word_names[: self.known_words], split) if to_move else split
+        if self.history:
+            seen = (*seen, *self.kernels.key.one(*seen, 0, 0, to_move), 0)
         *legal_bits, terminated = self.kernels.begin.one(*seen, to_move, ply)
-        return Position(seen, tuple(legal_bits), to_move, ply, bool(terminated), self)
+        past = (0,) * self.history
+        return Position(seen, tuple(legal_bits), to_move, ply, bool(terminated), self, past)
 
     def fen(self, position: Position) -> str:
         """A position as a line of text; see `boardenvs.game.fen`, which reads it back."""
@@ -254,7 +257,7 @@ class Game(Rules):
         return self.join(turned(self.word_names, words) if to_move else words)
 
     def image(self, symmetry: Symmetry, words: Sequence[Any]) -> tuple[Any, ...]:
-        """The words (ints or uint64 arrays) under a symmetry; numbers and history do not change."""
+        """The words (ints or uint64 arrays) under a symmetry; numbers do not change."""
         count, values = len(self.squares), self.join(words)
         turned = (*map(symmetry.apply, values[:count]), *values[count:])
         return (*self.split(turned), *words[self.known_words :])
@@ -313,10 +316,11 @@ class Game(Rules):
     def positions(self, state: State) -> list[Position]:
         """The rows of a batch as single positions; `stack` is the way back."""
         self.check_values(state)
-        words = zip(*(word.tolist() for word in state.columns), strict=True)
-        legal_bits, *rest = (x.tolist() for x in state[1:])
-        rows = zip(words, map(tuple, legal_bits), *rest, strict=True)
-        return [Position._make((*row, self)) for row in rows]
+        words = zip(*(word.tolist() for word in state.words), strict=True)
+        legal_bits, *rest = (x.tolist() for x in state[1:-1])
+        past = [()] * len(state.ply) if state.history is None else state.history.tolist()
+        rows = zip(words, map(tuple, legal_bits), *rest, map(tuple, past), strict=True)
+        return [Position._make((*row, self, keys)) for *row, keys in rows]
 
     # ---- actions -----------------------------------------------------------------------------
 

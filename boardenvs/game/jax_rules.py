@@ -35,6 +35,7 @@ class JaxPosition(NamedTuple):
     to_move: jax.Array  # () int32
     ply: jax.Array  # () int32
     terminated: jax.Array  # () bool
+    history: Stored | None = None  # a pair of (H,), in games that have one
 
 
 class JaxRules:
@@ -43,7 +44,11 @@ class JaxRules:
     def __init__(self, game: Game) -> None:
         self.game = game
         kernels = game.kernels
-        self._step_words = self._compiled(kernels.step_words, pieces=True)
+        if game.history:
+            self._words_after = self._compiled(kernels.words_after, pieces=True)
+            self._begin = self._compiled(kernels.begin, pieces=True)
+        else:
+            self._step_words = self._compiled(kernels.step_words, pieces=True)
         self._planes = self._compiled(kernels.planes, pieces=True)
         self._sample = self._compiled(kernels.sample, pieces=True)
         self._is_legal = self._compiled(kernels.is_legal)
@@ -58,11 +63,12 @@ class JaxRules:
     def boards(self, state: State) -> JaxPosition:
         """A batch of positions in JAX: every array has B rows."""
         return JaxPosition(
-            tuple(map(self.stored, state.columns)),
+            tuple(map(self.stored, state.words)),
             tuple(self.stored(word) for word in state.legal_bits.T),
             jnp.asarray(state.to_move, jnp.int32),
             jnp.asarray(state.ply, jnp.int32),
             jnp.asarray(state.terminated),
+            None if state.history is None else self.stored(state.history),
         )
 
     def stored(self, numbers: WordArray) -> Stored:
@@ -72,14 +78,25 @@ class JaxRules:
 
     def step_words(self, board: JaxPosition, action: jax.Array) -> JaxPosition:
         """The board after a legal action, () int; neither legality nor the end is checked."""
-        *after, to_move, over = self._step_words(*board.words, board.to_move, board.ply, action)
-        size = len(board.words)
+        size, history, ply = len(board.words), None, board.ply + 1
+        if board.history is None:
+            *after, to_move, over = self._step_words(*board.words, board.to_move, board.ply, action)
+        else:
+            *words, to_move = self._words_after(*board.words, board.to_move, action)
+            halves = zip(board.words[-2], board.history, strict=True)
+            low, high = (jnp.concatenate([key[None], past[:-1]]) for key, past in halves)
+            again = (low == words[-2][0]) & (high == words[-2][1])
+            repeats = jnp.sum(again, dtype=jnp.uint32)
+            history, words[-1] = (low, high), (repeats, jnp.zeros_like(repeats))
+            *legal, over = self._begin(*words, to_move, ply)
+            after = [*words, *legal]
         return JaxPosition(
             tuple(after[:size]),
             tuple(after[size:]),
             to_move[0].astype(jnp.int32),
-            board.ply + 1,
+            ply,
             over[0] != 0,
+            history,
         )
 
     def is_truncated(self, board: JaxPosition) -> jax.Array:

@@ -1,4 +1,22 @@
-"""The rules of a game compiled: what follows from them on words, for one board and for a batch."""
+"""The rules of a game compiled: what follows from them on words, for one board and for a batch.
+
+`words` are a position's, as its side to move sees them; `legal` has a bit for each action.
+
+| kernel | takes | returns | used by |
+|---|---|---|---|
+| begin | words, to_move, ply | legal, over | positions from words, repeated positions |
+| key | words, to_move | a hash of the position | positions from words, with a history |
+| step_words | words, to_move, ply, action | words, legal, to_move, over | `Position.step`, search |
+| step_words_no_legal | the same | words, to_move, over | the last ply of a search |
+| words_after | words, to_move, action | words, to_move | exact ends, JAX with a history |
+| step_observe | as step_words | the same, planes, mask | `Position.step_observe` |
+| step_batch | a row's state, action, waits | state, ends, illegal, reward | `Game.step_batch` |
+| planes, observe | words, to_move, ply; legal | planes; and mask | observations |
+| is_legal, sample | legal, an action or random bits | a flag, an action | steps, random players |
+| points, evaluate | words, to_move; ply | the values of both sides | ends, alpha-beta |
+| features, kinds, digit, changed, pieces, stable | words | what each counts | evaluations |
+| turned | words | words as the other side sees them | learnt evaluations |
+"""
 
 from __future__ import annotations
 
@@ -10,9 +28,8 @@ from itertools import chain
 from typing import Any
 
 from boardenvs.board import bitboard
-from boardenvs.game.rules import BEFORE, Rules, turned
+from boardenvs.game.rules import BEFORE, REPEATS, Rules, turned
 from boardenvs.kernel import ALL, Bits, Kernel, less, nonzero, popcount, spread, when
-from boardenvs.kernel.flow import matches
 from boardenvs.kernel.wide import WIDTH, pack, split
 from boardenvs.utils.checks import quote, unknown
 from boardenvs.utils.splitmix import GOLDEN, mix
@@ -27,52 +44,48 @@ class Kernels:
         self._play = by_name(rules, rules.play, "to_move", "action")
         before = [BEFORE + name for name in (*rules.squares, *rules.numbers)]
         self._again = by_name(rules, rules.again, "to_move", "action", *before)
-        self._known = by_name(rules, rules.known, "to_move")
-        self.over = self._with_repeats(rules.over, "moves", "to_move", "ply")
-        self._points = self._with_repeats(rules.points, "to_move")
-        self._points_of = self._asking_repeats(rules.points, "to_move")
-        self._planes = self._with_repeats(rules.planes, "to_move", "ply")
-        self._evaluate = self._with_repeats(rules.evaluate, "to_move", "ply")
+        self._repetition_key = by_name(rules, rules.repetition_key, "to_move")
+        self.over = by_name(rules, rules.over, "moves", "to_move", "ply", "repeats")
+        self._points = by_name(rules, rules.points, "to_move", "repeats")
+        self._planes = by_name(rules, rules.planes, "to_move", "ply", "repeats")
+        self._evaluate = by_name(rules, rules.evaluate, "to_move", "ply", "repeats")
         self._kinds = by_name(rules, rules.kinds)
         self.named_features = by_name(rules, rules.features, "to_move", "ply")
         self._check_returns()
         self.num_planes = len(self._planes(*rules.start_words(), 0, 0))
         self.num_kinds = len(self._kinds(*rules.start_words()))
         size, legal = len(rules.word_names), rules.legal_words
-        # Those of the history are one array.
-        words = (*(1,) * rules.known_words, *[rules.history] * bool(rules.history))
+        after = (*[1] * size, legal, 1, 1)
         planes, actions = self.num_planes * rules.board.size, rules.num_actions
-        given = (*words, 1, 1, 1)
-        self.begin = Kernel(self._begin, (*words, 1, 1), "begin", (legal, 1))
-        self.step_words = Kernel(self._step_words, given, "step_words", (*words, legal, 1, 1))
+        self.begin = Kernel(self._begin, size + 2, "begin", (legal, 1))
+        self.key = Kernel(self._key, size + 1, "key")
+        self.step_words = Kernel(self._step_words, size + 3, "step_words", after)
         self.step_observe = Kernel(
-            self._step_observe, given, "step_observe", (*words, legal, 1, 1, -planes, -actions)
+            self._step_observe, size + 3, "step_observe", (*after, -planes, -actions)
         )
         self.step_words_no_legal = Kernel(
-            self._step_words_no_legal, given, "step_words_no_legal", (*words, 1, 1)
+            self._step_words_no_legal, size + 3, "step_words_no_legal"
         )
         self.step_batch = Kernel(
-            self._step_batch,
-            (*words, legal, *[1] * 5),
-            "step_batch",
-            (*words, legal, *[1] * 7),
+            self._step_batch, (*after, 1, 1, 1), "step_batch", (*after, *[1] * 5)
         )
-        self.step_words_only = Kernel(self._step_words_only, size + 1, "step_words_only")
-        self.stable = Kernel(by_name(rules, rules.stable), words, "stable")
+        self.words_after = Kernel(self._words_after, size + 2, "words_after")
+        self.stable = Kernel(by_name(rules, rules.stable), size, "stable")
         self.sample = Kernel(self._sample, (legal, 1), "sample")
         self.is_legal = Kernel(self._is_legal, (legal, 1), "is_legal")
-        self.points = Kernel(self._points, (*words, 1), "points")
-        self.planes = Kernel(self._seen, (*words, 1, 1), "planes", (-planes,))
-        self.observe = Kernel(self._observe, (*words, 1, 1, legal), "observe", (-planes, -actions))
+        self.points = Kernel(self._points, size + 1, "points")
+        self.planes = Kernel(self._seen, size + 2, "planes", (-planes,))
+        seen = (*[1] * size, 1, 1, legal)
+        self.observe = Kernel(self._observe, seen, "observe", (-planes, -actions))
         evaluate = self._evaluate if rules.has_heuristic else _even
-        self.evaluate = Kernel(evaluate, (*words, 1, 1), "evaluate")
-        self.forcing = Kernel(self._forcing, (*words, 1, legal), "forcing", (legal,))
-        self.features = Kernel(self._features, (*words, 1, 1), "features")
-        self.kinds = Kernel(self._kinds_in_words, words, "kinds")
+        self.evaluate = Kernel(evaluate, size + 2, "evaluate")
+        self.features = Kernel(self._features, size + 2, "features")
+        self.kinds = Kernel(self._kinds_in_words, size, "kinds")
+        self.forcing = Kernel(self._forcing, (*[1] * size, 1, legal), "forcing", (legal,))
         self.digit = Kernel(self._digit, size + 1, "digit")
         self.changed = Kernel(self._changed, 2 * size, "changed")
         self.turned = Kernel(self._turned, size, "turned")
-        self.pieces = Kernel(self._pieces, words, "pieces")
+        self.pieces = Kernel(self._pieces, size, "pieces")
 
     def _check_returns(self) -> None:
         """ValueError if a rule returns another number of words than it must, or `play` has a Table
@@ -102,31 +115,12 @@ class Kernels:
                 f"{count or 'the'} words"
             )
 
-    def _with_repeats(self, rule: Callable[..., Any], *given: str) -> Callable[..., Any]:
-        """`by_name`, with `repeats` where a game has a history and the rule asks for it."""
-        size = len(self._rules.word_names)
-        on_words, to_move = self._asking_repeats(rule, *given), size + given.index("to_move")
-        return lambda *words: on_words(*words, self._repeats(*words[:size], words[to_move]))
-
-    def _asking_repeats(self, rule: Callable[..., Any], *given: str) -> Callable[..., Any]:
-        """`by_name`, with the number of `repeats` as the last value, which a rule may ignore."""
-        asked = inspect.signature(rule).parameters.values()
-        named = any(p.name == "repeats" for p in asked)  # 0 without a history
-        every = self._rules.history and any(p.kind is p.VAR_POSITIONAL for p in asked)
-        if named or every:
-            return by_name(self._rules, rule, *given, "repeats")
-        on_words = by_name(self._rules, rule, *given)
-        return lambda *words: on_words(*words[:-1])
-
-    def _repeats(self, *given: Bits) -> Bits:
-        """How many of the remembered positions are this one, given words and to_move."""
-        past = given[self._rules.known_words : -1]
-        return matches(self._known_by(*given), past) if past else 0
-
-    def _known_by(self, *given: Bits) -> Bits:
-        """A hash of the position, never 0: of its words, each mixed as SplitMix64 does."""
+    def _key(self, *given: Bits) -> Bits:
+        """A hash of the position, given words and to_move: of the values that identify it, each
+        mixed as SplitMix64 does. It is never 0, which stands for no position.
+        """
         width = self._rules.board.words
-        words = chain.from_iterable(split(x, width) for x in self._known(*given))
+        words = chain.from_iterable(split(x, width) for x in self._repetition_key(*given))
         return reduce(operator.xor, (mix(x ^ k * GOLDEN & ALL) for k, x in enumerate(words))) | 1
 
     def _begin(self, *given: Bits) -> tuple[Bits, ...]:
@@ -146,16 +140,25 @@ class Kernels:
         """Play a legal action, given words, to_move, ply and the action.
 
         Returns the words as the side then to move sees them, the words of its legal actions, which
-        side it is, and 1 if the game is over.
+        side it is, and 1 if the game is over; in a game with a history, as if the position had not
+        been there before: see
+        `stepping`.
         """
-        *words, to_move, ply, action = given
+        *before, ply, action = given
+        *after, then = self._words_after(*before, action)
+        *legal, over = self._begin(*after, then, ply + 1)
+        return (*after, *legal, then, over)
+
+    def _words_after(self, *given: Bits) -> tuple[Bits, ...]:
+        """Only the words after an action, as the side then to move sees them, and which side it is,
+        given words, to_move and the action.
+        """
+        *words, to_move, action = given
         played = self._rules.split(self._play(*words, to_move, action))
         after, then = self._passed_on(words, played, to_move, action)
         if self._rules.history:
-            past = words[self._rules.known_words :]
-            after = (*after, self._known_by(*words, to_move), *past[:-1])
-        *legal, over = self._begin(*after, then, ply + 1)
-        return (*after, *legal, then, over)
+            after = (*after, self._key(*after, 0, 0, then), 0)
+        return (*after, then)
 
     def _passed_on(
         self, before: Sequence[Bits], played: Sequence[Bits], to_move: Bits, action: Bits
@@ -165,8 +168,8 @@ class Kernels:
         others = turned(rules.word_names[: rules.known_words], played)
         if rules.alternates:
             return others, to_move ^ 1
-        past = [0] * rules.history
-        again = self._again(*played, *past, to_move, action, *rules.join(before))
+        remembered = before[rules.known_words :]
+        again = self._again(*played, *remembered, to_move, action, *rules.join(before))
         words = [
             mine if mine is theirs else _choose(spread(again), mine, theirs)
             for mine, theirs in zip(played, others, strict=True)
@@ -197,7 +200,7 @@ class Kernels:
 
         Gives the state after it, and then the flags terminated, truncated and illegal and, as a
         signed number, the reward to the mover: 1, 0 or -1. An illegal action loses; it changes
-        nothing, and nor does a row that waits, except that its history, too, moves on.
+        nothing, and nor does a row that waits.
         """
         words, legal, (to_move, ply, terminated, action, waits) = self._parts(given)
         waits, idle = nonzero(waits), nonzero(waits | terminated)  # bytes, perhaps above 1
@@ -214,12 +217,10 @@ class Kernels:
             truncated = truncated & (over ^ 1) & plays
         ended = over & plays
         mover = () if self._rules.alternates else (to_move,)
-        repeats, size = self._repeats(*new, then), self._rules.known_words
-        sign = when(ended | truncated, self._mover_won, *new[:size], then, repeats, *mover)
+        sign = when(ended | truncated, self._mover_won, *new, then, *mover)
         moved = to_move ^ plays if self._rules.alternates else _choose(here, then, to_move)
         return (
-            *(_choose(here, b, a) for a, b in zip(words[:size], new, strict=False)),
-            *new[size:],
+            *(_choose(here, b, a) for a, b in zip(words, new, strict=True)),
             *(_choose(here, b, a) for a, b in zip(legal, moves, strict=True)),
             moved,
             ply + plays,
@@ -233,13 +234,11 @@ class Kernels:
     def _mover_won(self, *given: Bits) -> Bits:
         """The reward at the end to the side that has moved: 1, 0 or, as a signed number, -1.
 
-        Takes the words without history, to_move, repeats and, where it may be the one to move, the
-        side that has moved.
+        Takes the words, to_move and, where it may be the one to move, the side that has moved.
         """
-        size = self._rules.known_words
-        then, repeats, *movers = given[size:]
-        past = [0] * self._rules.history
-        theirs, mine = self._points_of(*given[:size], *past, then, repeats)
+        size = len(self._rules.word_names)
+        then, *movers = given[size:]
+        theirs, mine = self._points(*given[:size], then)
         for mover in movers:
             same = spread(then ^ mover ^ 1)
             mine, theirs = _choose(same, theirs, mine), _choose(same, mine, theirs)
@@ -313,15 +312,6 @@ class Kernels:
         own, opp = self._rules.join(words)[:2]
         return popcount(own | opp)
 
-    def _step_words_only(self, *given: Bits) -> tuple[Bits, ...]:
-        """Only the words after an action, as the other side sees them.
-
-        For games whose turn always passes and whose rules do not ask for `to_move`.
-        """
-        *words, action = given
-        played = self._rules.split(self._play(*words, 0, action))
-        return turned(self._rules.word_names[: self._rules.known_words], played)
-
     def _sample(self, *words: Bits) -> Bits:
         """A uniform choice of a set bit of all words but the last, which is random.
 
@@ -355,24 +345,27 @@ def _even(*given: Bits) -> tuple[int, int]:
 
 
 def by_name(rules: Rules, rule: Callable[..., Any], *given: str) -> Callable[..., Any]:
-    """Return a rule as a function of all words and the values named by `given`, in this order.
+    """Return a rule as a function of all words and then the values named by `given`.
 
     The rule is called with those that its parameters name; TypeError for a parameter that is
-    neither a word nor one of `given`.
+    neither a word nor one of `given`. `repeats`, if it is given, is the last: it is read from the
+    words, and 0 in a game without a history.
     """
     names = (*rules.squares, *rules.numbers, *given)
     places: list[int] = []
     for parameter in inspect.signature(rule).parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
-            places += range(len(names))
+            places += (k for k, name in enumerate(names) if name != REPEATS or rules.history)
         elif parameter.name in names:
             places.append(names.index(parameter.name))
         else:
             what = f"parameter of {type(rules).__name__}.{rule.__name__}"
             raise TypeError(unknown(what, parameter.name, names))
+    size = len(rules.word_names)
 
     def on_words(*words: Any) -> Any:
-        values = (*rules.join(words), *words[len(rules.word_names) :])
+        repeats = words[size - 1] if rules.history else 0
+        values = (*rules.join(words), *words[size:], repeats)
         width = WIDTH.set(rules.board.words)
         try:
             return rule(*(values[place] for place in places))

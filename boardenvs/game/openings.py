@@ -160,9 +160,9 @@ def first_of_each(state: State) -> IntArray:
         rows = zip(state.words[0], state.ply.tolist(), strict=True)
         first = {row: place for place, row in reversed(list(enumerate(rows)))}
         return np.sort(np.array(list(first.values()), np.int64))
-    key = np.stack(
-        [*state.columns, *(x.astype(np.uint64) for x in (state.to_move, state.ply))], axis=1
-    )
+    past = [] if state.history is None else [*state.history.T]
+    turn = (x.astype(np.uint64) for x in (state.to_move, state.ply))
+    key = np.stack([*state.words, *past, *turn], axis=1)
     return np.sort(np.unique(key, axis=0, return_index=True)[1])
 
 

@@ -300,7 +300,7 @@ class PlainKernels(Kernels):
 
 # What search asks of rules on words alone.
 _FOR_WORDS = (
-    *("step_words_only", "stable", "kinds", "features", "forcing", "changed", "digit", "turned"),
+    *("words_after", "stable", "kinds", "features", "forcing", "changed", "digit", "turned"),
 )
 
 

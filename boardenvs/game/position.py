@@ -11,7 +11,7 @@ import numpy as np
 from boardenvs.board.symmetry import Symmetry
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.rules import DRAW, LOSS, WIN, turned
-from boardenvs.game.state import Int8Array, State, as_words
+from boardenvs.game.state import Int8Array, State
 
 if TYPE_CHECKING:
     from boardenvs.game.contract import Game
@@ -36,6 +36,7 @@ class Position(NamedTuple):
     ply: int
     terminated: bool
     game: Game
+    history: tuple[int, ...] = ()
 
     @property
     def own(self) -> int:
@@ -83,17 +84,21 @@ class Position(NamedTuple):
         action = operator.index(action)
         if not self.is_legal(action):
             raise self.illegal_action(action)
-        words, _, to_move, ply, _, game = self
-        return _made(game, words, ply, game.kernels.step_words.one(*words, to_move, ply, action))
+        words, _, to_move, ply, _, game, history = self
+        after = game.kernels.step_words.one(*words, to_move, ply, action)
+        return _made(game, words, ply, history, after)
 
     def step_observe(self, action: int) -> tuple[Position, Int8Array]:
         """The position after a legal action, and its `observation_bytes`, in one call.
 
         The action must be legal: this is not checked here.
         """
-        words, _, to_move, ply, _, game = self
+        words, _, to_move, ply, _, game, history = self
         after, seen = game.kernels.step_observe.one_in_parts(*words, to_move, ply, action)
-        return _made(game, words, ply, after), seen
+        made = _made(game, words, ply, history, after)
+        if history and made.words[-1]:  # repeated, which only the history tells
+            seen = made.observation_bytes(made.to_move, made.legal_bits)
+        return made, seen
 
     # ---- what it shows -----------------------------------------------------------------------
 
@@ -179,11 +184,24 @@ class Position(NamedTuple):
         return self.terminated or self.is_truncated()
 
 
-def _made(game: Game, before: tuple[int, ...], ply: int, after: tuple[int, ...]) -> Position:
+def _made(
+    game: Game,
+    before: tuple[int, ...],
+    ply: int,
+    history: tuple[int, ...],
+    after: tuple[int, ...],
+) -> Position:
     """The position after a ply, of what `kernels.step_words` gives."""
     size = len(before)
+    words, legal, to_move, over = after[:size], after[size:-2], after[-2], after[-1]
+    if history:
+        history = (before[-2], *history[:-1])
+        if repeats := history.count(words[-2]):
+            words = (*words[:-1], repeats)
+            begun = game.kernels.begin.one(*words, to_move, ply + 1)
+            legal, over = begun[:-1], begun[-1]
     # As NamedTuples are made, in half the time.
-    return _new(Position, (after[:size], after[size:-2], after[-2], ply + 1, after[-1] != 0, game))
+    return _new(Position, (words, legal, to_move, ply + 1, over != 0, game, history))
 
 
 _new = tuple.__new__
@@ -194,10 +212,11 @@ def stack(positions: Sequence[Position]) -> State:
     if not positions:
         raise ValueError("stack needs at least one position")
     words = zip(*(position.words for position in positions), strict=True)
-    columns = zip(*(position[1:-1] for position in positions), strict=True)
+    columns = zip(*(position[1:5] for position in positions), strict=True)
     dtypes = (np.uint64, np.int8, np.int32, np.bool_)
     of_words = np.uint64 if positions[0].game.in_words else object
-    return State(
-        as_words([np.array(word, of_words) for word in words], positions[0].game.history),
-        *(np.array(c, t) for c, t in zip(columns, dtypes, strict=True)),
-    )
+    arrays = [np.array(word, of_words) for word in words]
+    arrays += [np.array(c, t) for c, t in zip(columns, dtypes, strict=True)]
+    if positions[0].history:
+        arrays.append(np.array([position.history for position in positions], np.uint64))
+    return State.of_arrays(arrays)

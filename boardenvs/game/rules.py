@@ -139,12 +139,11 @@ class Rules(ABC):
     @cached_property
     def word_names(self) -> tuple[str, ...]:
         """The names of all words: a set of squares in several words has a number after its name;
-        the hashes of previous positions come last, the most recent first.
+        in a game with a `history` the key of the position and its `repeats` come last.
         """
         ends = ["", *(f"{_WORD_OF}{k}" for k in range(1, self.board.words))]
         sets = (name + end for name in self.squares for end in ends)
-        past = (f"{_PAST}{_WORD_OF}{k}" for k in range(self.history))
-        return (*sets, *self.numbers, *past)
+        return (*sets, *self.numbers, *([_KEY, REPEATS] if self.history else []))
 
     # ---- sizes -----------------------------------------------------------------------------
 
@@ -170,16 +169,16 @@ class Rules(ABC):
     # ---- values and words --------------------------------------------------------------------
 
     def start_words(self) -> tuple[int, ...]:
-        """The words at the start."""
-        return (*self.split(self.setup()), *[0] * self.history)
+        """The words at the start, without the key of the position."""
+        return (*self.split(self.setup()), *[0] * (len(self.word_names) - self.known_words))
 
     @cached_property
     def known_words(self) -> int:
-        """The number of words of a position without its history."""
-        return len(self.word_names) - self.history
+        """The number of words that a game declares: all but the key and the repeats."""
+        return len(self.word_names) - 2 * bool(self.history)
 
     def split(self, values: Sequence[Bits]) -> tuple[Bits, ...]:
-        """The words of the sets and numbers that a game declares, in their order; no history."""
+        """The words of the sets and numbers that a game declares, in their order."""
         width, count = self.board.words, len(self.squares)
         if width == 1:
             return tuple(values)
@@ -229,7 +228,7 @@ class Rules(ABC):
     def over(self, *words: Any) -> Bits:
         """1 if the game is over, else 0. Takes words, `moves`, `to_move` and `ply`."""
 
-    def known(self, *words: Any) -> Sequence[Bits]:
+    def repetition_key(self, *words: Any) -> Sequence[Bits]:
         """The values that identify a repeated position: by default all sets of squares and the side
         to move.
 
@@ -439,7 +438,7 @@ _KINDS: dict[str, tuple[Any, str]] = {
 GIVEN = ("to_move", "ply", "action", "moves", "repeats")
 _COUNTERPART = {"own": "opp", "opp": "own"}
 BEFORE = "before_"  # begins the names of the words before an action
-_PAST = "past"
+REPEATS, _KEY = GIVEN[-1], "+key"
 _WORD_OF = "+"  # before the number of a further word of a set of squares
 
 

@@ -21,7 +21,7 @@ WordArray: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
 class State(NamedTuple):
     """A batch of B positions. Action a is legal in row i iff bit a % 64 of
     `legal_bits[i, a // 64]` is set; nothing is legal where `terminated`. `words` are named by
-    `Game.word_names`: first `own` and `opp`; those of a game's history are one array.
+    `Game.word_names`, first `own` and `opp`.
 
     Arrays of other types or shapes are refused everywhere. A `to_move` of 2, a negative `ply` and
     actions that the game has not are refused by search and by `Game.positions`; other results for
@@ -38,11 +38,13 @@ class State(NamedTuple):
     ```
     """
 
-    words: tuple[WordArray, ...]  # each (B,) uint64, a history (B, H)
+    words: tuple[WordArray, ...]  # each (B,) uint64
     legal_bits: Array  # (B, W) uint64
     to_move: Array  # (B,) int8: index into game.roles
     ply: Array  # (B,) int32: plies since the start, noops included
     terminated: Array  # (B,) bool
+    # (B, H) uint64: the keys of the last positions, the latest first; None in most games.
+    history: Array | None = None
 
     @property
     def own(self) -> WordArray:
@@ -55,20 +57,17 @@ class State(NamedTuple):
         return self.words[1]
 
     @property
-    def columns(self) -> list[WordArray]:
-        """The words one by one, each (B,)."""
-        return [column for word in self.words for column in (word.T if word.ndim > 1 else [word])]
-
-    @property
     def arrays(self) -> tuple[Array, ...]:
         """The words, and then the other fields."""
-        return (*self.words, *self[1:])
+        return (*self.words, *(self[1:-1] if self.history is None else self[1:]))
 
     @classmethod
     def of_arrays(cls, arrays: Iterable[Array]) -> State:
         """The reverse of `arrays`."""
-        *words, legal_bits, to_move, ply, terminated = arrays
-        return cls(tuple(words), legal_bits, to_move, ply, terminated)
+        found = [*arrays]
+        history = found.pop() if np.ndim(found[-1]) > 1 else None
+        *words, legal_bits, to_move, ply, terminated = found
+        return cls(tuple(words), legal_bits, to_move, ply, terminated, history)
 
 
 class Transition(NamedTuple):
@@ -83,24 +82,17 @@ class Transition(NamedTuple):
     illegal: BoolArray  # (B,) bool: the action was illegal; the board did not change
 
 
-def as_words(columns: Sequence[WordArray], history: int) -> tuple[WordArray, ...]:
-    """The `words` of a state, given one by one; so many of them, the last, are a history."""
-    if not history:
-        return tuple(columns)
-    return (*columns[:-history], np.stack(columns[-history:], axis=1))
-
-
 def empty_state(batch: int, words: int, history: int, legal_words: int) -> State:
-    """A state of uninitialised arrays, with this many words, those of a history, and words of legal
-    actions.
+    """A state of uninitialised arrays, with this many words, keys of earlier positions, and words
+    of legal actions.
     """
-    past = [np.empty((batch, history), np.uint64)] if history else []
     return State(
-        (*(np.empty(batch, np.uint64) for _ in range(words)), *past),
+        tuple(np.empty(batch, np.uint64) for _ in range(words)),
         np.empty((batch, legal_words), np.uint64),
         np.empty(batch, np.int8),
         np.empty(batch, np.int32),
         np.empty(batch, np.bool_),
+        np.empty((batch, history), np.uint64) if history else None,
     )
 
 
@@ -137,9 +129,10 @@ def _misfit(state: object, kinds: Kinds) -> TypeError | ValueError:
             f"{quote(state)} must be a State: `init`, `step` and `stack` make them. In one "
             "Position `boardenvs.choose_action(position, player)` asks a player"
         )
-    names = ("words",) * len(state.words) + State._fields[1:]
+    others = len(state.arrays) - len(state.words)
+    names = ("words",) * len(state.words) + State._fields[1 : 1 + others]
     if len(names) != len(kinds[0]):
-        words = len(kinds[0]) - len(State._fields[1:])
+        words = len(kinds[0]) - others
         return ValueError(f"the state has {len(state.words)} arrays of words: it must have {words}")
     rows = (np.size(state.ply),)
     for name, array, kind, shape in zip(names, state.arrays, *kinds, strict=True):

@@ -10,12 +10,14 @@ from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.rules import ILLEGAL_ACTION_REWARD
 from boardenvs.game.state import (
     BoolArray,
+    FloatArray,
     IntArray,
     State,
     Transition,
     put,
     take,
 )
+from boardenvs.kernel.history import move_on
 from boardenvs.utils.checks import quote
 
 if TYPE_CHECKING:
@@ -65,6 +67,8 @@ def step_rows(game: Game, state: State, actions: IntArray) -> State:
         [*new.words, new.legal_bits, new.to_move, new.terminated],
     )
     np.add(state.ply, 1, out=new.ply)
+    if game.history:
+        _remember(game, state, new)
     if frozen.size:
         put(new, frozen, take(state, frozen))
     return new
@@ -81,11 +85,41 @@ def step_batch_compiled(
     given = [*state.words, state.legal_bits, state.to_move.view(np.uint8)]
     given += [state.ply.view(np.uint32), state.terminated, actions.astype(np.intp, copy=False)]
     game.kernels.step_batch.batch(
-        [*given, waiting], [*new.arrays, terminated, truncated, illegal, signs]
+        [*given, waiting], [*new.words, *new[1:-1], terminated, truncated, illegal, signs]
     )
-    if game.history and (idle := illegal | waiting).any():
-        new.words[-1][idle] = state.words[-1][idle]
-    return Transition(new, signs.astype(np.float64), terminated, truncated, illegal)
+    rewards = signs.astype(np.float64)
+    if game.history and (rows := _remember(game, state, new)).size:
+        repeated = take(new, rows)
+        ended = game.is_over(repeated)
+        rewards[rows] = np.where(ended, _rewards(game, state.to_move[rows], repeated), 0.0)
+        truncated[rows] = game.is_truncated(repeated)
+        terminated[rows] = repeated.terminated
+    return Transition(new, rewards, terminated, truncated, illegal)
+
+
+def _remember(game: Game, before: State, after: State) -> IntArray:
+    """Write the history after a ply, and how often a position has been there, by which its legal
+    actions and the end are found again; return the rows whose position has been there.
+    """
+    assert before.history is not None
+    assert after.history is not None
+    key, moved = game.known_words, before.ply != after.ply
+    repeats = move_on(before.history, before.words[key], after.words[key], moved, after.history)
+    rows: IntArray = np.flatnonzero(repeats)
+    if rows.size:
+        after.words[-1][rows] = repeats[rows]
+        repeated = take(after, rows)
+        words = game.word_arrays(repeated)
+        game.kernels.begin.batch(words, [repeated.legal_bits, repeated.terminated])
+        put(after, rows, repeated)
+    return rows
+
+
+def _rewards(game: Game, movers: IntArray, final: State) -> FloatArray:
+    """The results of finished games to the sides that have moved, (B,): 1, 0 or -1."""
+    same = final.to_move == movers
+    rewards: FloatArray = np.sign(game.score_margin(final)) * np.where(same, 1.0, -1.0) + 0.0
+    return rewards
 
 
 def step_batch_by_parts(
@@ -112,8 +146,7 @@ def step_batch_by_parts(
     ended = np.flatnonzero(over)
     if ended.size:
         final = take(new, ended)
-        same = final.to_move == state.to_move[ended]  # as the side that has moved
-        rewards[ended] = np.sign(game.score_margin(final)) * np.where(same, 1.0, -1.0) + 0.0
+        rewards[ended] = _rewards(game, state.to_move[ended], final)
         truncated[ended] = game.is_truncated(final)
     rewards[illegal] = ILLEGAL_ACTION_REWARD
     return Transition(new, rewards, (over & ~truncated) | illegal, truncated, illegal)

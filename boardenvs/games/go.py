@@ -118,7 +118,7 @@ board and the empty points that only its stones reach; white gets further points
         passed = nonzero(placed) ^ 1
         return own, opp & alive, taken & spread(one, BOARD.all), (passes + 1) & spread(passed)
 
-    def known(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
+    def repetition_key(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
         """Whose stones are where, whoever is to move."""
         other = (own ^ opp) & spread(to_move, BOARD.all)
         return own ^ other, opp ^ other

@@ -133,7 +133,7 @@ class LinesOfAction(Game):
     def history(self) -> int:  # type: ignore[override]
         return _REMEMBERED if self.rules == "tournament" else 0
 
-    def known(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
+    def repetition_key(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
         """Whose pieces are where, whoever is to move."""
         other = (own ^ opp) & spread(to_move)
         return own ^ other, opp ^ other

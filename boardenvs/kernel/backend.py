@@ -196,4 +196,4 @@ class Kernel:
                 program(inputs, outputs)
 
             return run
-        return NumbaProgram(self.program("rows"), self.name, self.layout)
+        return NumbaProgram(self.program(), self.name, self.layout)

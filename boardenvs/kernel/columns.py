@@ -1,15 +1,13 @@
 """Arrays of a batch in machine code: how the words of some rows at a time are read and written.
 
-Arrays (B, n) are read and written as squares of as many rows as there are lanes, transposed; but
-rows that are only searched, or moved on by one word, as a history is, are left as they lie. What is
-too large for the processor's cache is written past it, which takes half the time.
+Arrays (B, n) are read and written as squares of as many rows as there are lanes, transposed. Large
+arrays are written past the processor's cache, which takes half the time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial, reduce
-from operator import add
+from functools import partial
 from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]
@@ -57,19 +55,6 @@ def row_of(found: Sequence[Any]) -> Column | None:
     if len(columns) != 1 or [getattr(x, "place", -1) for x in found] != [*range(len(found))]:
         return None
     return columns.pop()
-
-
-def matches(words: Sequence[Any]) -> SimdWord:
-    """How many of the other words are equal to the first; see `flow.matches`."""
-    word, *others = words
-    found: Any = 0
-    for first in (0, 1):  # a history that moves on has another word before it
-        column, count = row_of(others[first:]), len(others) - first
-        if column and count >= word.value.type.count:
-            found = SimdWord(word.builder, column.count(others[first].group, word.value, count))
-            others = others[:first]
-    total: SimdWord = reduce(add, [((other ^ word) != 0) ^ 1 for other in others], found)
-    return total
 
 
 class Column:
@@ -153,32 +138,12 @@ class Column:
             return value
         return (self.builder.sext if self._signed else self.builder.zext)(value, kind)
 
-    def count(self, group: Group, word: Any, size: int) -> Any:
-        """How many of the first `size` words of each row equal the lane's."""
-        builder, lanes = self.builder, group.lanes
-        kind, counts = ir.VectorType(self.element, lanes), []
-        for row, lane in zip(group.rows, split(builder, word), strict=True):
-            wanted, total, end = join(builder, lanes * [lane]), WORD(0), 0
-            for first in _squares(size, lanes):
-                part = self._widened(_load(builder, self.at(row, first), kind))
-                flags = builder.bitcast(
-                    builder.icmp_unsigned("==", part, wanted), ir.IntType(lanes)
-                )
-                if first < end:  # these have been counted
-                    flags = builder.and_(flags, flags.type(-1 << (end - first) & (1 << lanes) - 1))
-                found = builder.ctpop(flags)
-                total, end = builder.add(total, builder.zext(found, WORD)), first + lanes
-            counts.append(total)
-        return join(builder, counts)
-
     def store(self, group: Group, found: Sequence[Operand]) -> None:
         """Write the words of a group of rows."""
         builder = self.builder
         words = [in_lanes(x, vector(group.lanes)) for x in found]
         if self.width < 0:
             self._store_bits(group, words, row_of(found))
-        elif moved := row_of(found[1:]):
-            self._store_moved(group, words[0], moved)
         elif self.ndim == 2:
             self._copy(group, self._in_rows(group, words))
         elif self.together:
@@ -189,17 +154,6 @@ class Column:
                     self._store_lanes(group, words[0])
         else:
             self._store_lanes(group, words[0])
-
-    def _store_moved(self, group: Group, first: Any, given: Column) -> None:
-        """Write a word, and then the row of another column without its last one."""
-        builder, size = self.builder, self._row_size
-        kept = _reserved(builder, _BYTE, group.lanes * size)
-        for lane, (row, value) in enumerate(zip(group.rows, split(builder, first), strict=True)):
-            to = builder.gep(kept, [WORD(lane * size)])
-            store(builder, value, to)
-            rest = builder.gep(to, [WORD(self._size)])
-            cgutils.raw_memcpy(builder, rest, given.at(row), WORD(size - self._size), 1)
-        self._copy(group, kept)
 
     def _store_lanes(self, group: Group, word: Any) -> None:
         for row, value in zip(group.rows, split(self.builder, word), strict=True):

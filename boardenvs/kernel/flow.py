@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
-from operator import add
 
 import numpy as np
 
@@ -75,13 +73,6 @@ def repeat(function: Callable[..., Bits], value: Bits, *args: Bits) -> Bits:
     raise ValueError(
         f"{function} still changes its value in round {ROUNDS}: it must come to an end"
     )
-
-
-def matches(word: Bits, words: Sequence[Bits]) -> Bits:
-    """How many of the words are equal to the first."""
-    if getattr(word, "in_rows", False):
-        return word.matches(words)
-    return reduce(add, [nonzero(other ^ word) ^ 1 for other in words], 0)
 
 
 def rounds(function: Callable[..., Bits], value: Bits, *args: Bits) -> tuple[Bits, Bits]:

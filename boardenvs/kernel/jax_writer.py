@@ -38,7 +38,7 @@ def compile_jax(
     returns a tuple of stored words. With `pieces`, a long program is cut into pieces, each kept
     `apart` from the users of its results.
     """
-    from boardenvs.kernel.jax_words import apart, load, repeat, store, when  # JAX is optional
+    from boardenvs.kernel.jax_words import apart, on_words, repeat, store, when  # JAX is optional
 
     if pieces:
         size = PIECE if len(program.steps()) > LONG else LONG
@@ -49,7 +49,7 @@ def compile_jax(
 
         def in_pieces(*inputs: Any) -> tuple[Any, ...]:
             stored = {
-                i: store(load(inputs[node.extra]) if node.op == "input" else node.extra)
+                i: inputs[node.extra] if node.op == "input" else store(node.extra)
                 for i, node in enumerate(program.nodes)
                 if node.op in ("input", "const")
             }
@@ -62,12 +62,7 @@ def compile_jax(
 
     names: dict[str, Any] = {"Table": Table, "repeat": repeat, "when": when}
     run_source(write_jax(program, name), f"{name} (jax)", names)
-    function = names[name]
-
-    def run(*inputs: Any) -> tuple[Any, ...]:
-        return tuple(map(store, function(*map(load, inputs))))
-
-    return run
+    return on_words(names[name])
 
 
 def cut(program: Program, size: int) -> list[Piece]:

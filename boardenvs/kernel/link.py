@@ -127,6 +127,13 @@ class _Constants(ast.NodeTransformer):
             ast.copy_location(part, node)
         return value
 
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+        """Leaves out what a constant rules out: it would be compiled before it is removed."""
+        self.generic_visit(node)
+        if isinstance(node.test, ast.Constant):
+            return node.body if node.test.value else node.orelse
+        return node
+
 
 class _ForPython(ast.NodeTransformer):
     """Leaves out what Python's ints need not: to be made a `word` or `number`. And makes

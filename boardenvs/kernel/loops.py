@@ -109,10 +109,16 @@ def step_words_no_legal(*given: Word) -> tuple[Word, ...]:
     raise NotImplementedError
 
 
-def step_words_only(*given: Word) -> tuple[Word, ...]:
-    """Only the words after an action, as the next side sees them: no legal actions, no end.
+def words_after(*given: Word) -> tuple[Word, ...]:
+    """Only the words after an action, as the side then to move sees them, and which side it is,
+    given words, to_move and the action: no legal actions, no end.
+    """
+    raise NotImplementedError
 
-    Takes words and the action, in games whose turn always passes.
+
+def begin(*given: Word) -> tuple[Word, ...]:
+    """The words of the legal actions, and 1 if the game is over, given words, to_move and ply: what
+    `step_words` says, if the position has not been there before. Only of games with a history.
     """
     raise NotImplementedError
 
@@ -193,7 +199,14 @@ def word_count() -> int:
 
 
 def known_words() -> int:
-    """How many of them are not its history."""
+    """How many of them tell positions apart: without the key and the repeats, the last two words
+    in a game with a history.
+    """
+    raise NotImplementedError
+
+
+def history() -> int:
+    """How many of the last positions are remembered by their keys."""
     raise NotImplementedError
 
 

@@ -27,7 +27,6 @@ from numba import types, uint64
 
 from boardenvs.kernel.compile_cache import njit
 from boardenvs.kernel.simd import repeat, union, when
-from boardenvs.kernel.columns import matches
 from boardenvs.kernel.rows import each_row, one_row, popcount, trailing_zeros
 from boardenvs.kernel.flow import Table
 
@@ -45,7 +44,7 @@ _MADE_BY = (
 
 
 class NumbaProgram:
-    """A program traced with target "rows". Call it as a `NumpyProgram`: with input arrays and
+    """A program traced with target "batch". Call it as a `NumpyProgram`: with input arrays and
     output arrays, which are written.
     """
 

@@ -1,6 +1,6 @@
 """Tracing: a rule is run once on symbols, which record the operations.
 
-The result is a straight-line program of word operations: the table in `operations`, and nine more
+The result is a straight-line program of word operations: the table in `operations`, and eight more
 that are not plain functions of words:
 
     input          an input of the program; `extra` is its number
@@ -11,7 +11,6 @@ that are not plain functions of words:
     repeat v, a    the words v, replaced by the program `extra` on v and a until they do not change
     part r         word `extra` of a `repeat`
     union a...     the OR of a program on rows of constants and a...; `extra` is both
-    matches a, b... how many of the words b... equal a; see `flow.matches`
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from boardenvs.kernel.flow import Table
 from boardenvs.kernel.operations import ALL, OPERATIONS, Operand, add_operators, refuse_operators
 from boardenvs.kernel.wide import Wide
 
-Target = Literal["scalar", "lanes", "batch", "rows"]
+Target = Literal["scalar", "lanes", "batch"]
 
 
 @dataclass(frozen=True)
@@ -131,7 +130,7 @@ def trace(function: Callable[..., Any], num_inputs: int, target: Target) -> Prog
 
     `target` is "scalar" for one board, where branches are cheap and `guard` and `fill` use
     them, "lanes" for one board with vectors (see `bitboard.union`), or "batch", where every row
-    does the same work; "rows" is a batch in machine code, which reads rows of words as they lie.
+    does the same work.
     """
     program = Program(target, num_inputs)
     inputs = [program.add("input", extra=i) for i in range(num_inputs)]
@@ -202,15 +201,6 @@ class Word:
         sub = trace(function, len(rows[0]) + len(args), "lanes")
         columns = tuple(zip(*rows, strict=True))
         return self.program.add("union", *map(self.program.index, args), extra=(sub, columns))
-
-    @property
-    def in_rows(self) -> bool:
-        """Whether the program has `matches`."""
-        return self.program.target == "rows"
-
-    def matches(self, words: Sequence[Word | int]) -> Word:
-        """See `flow.matches`, which calls this only in a program for rows."""
-        return self.program.add("matches", self.index, *map(self.program.index, words))
 
     def fill(self, through: Word | int, shift: int) -> Word:
         """See `bitboard.fill`, which calls this only in a scalar program."""

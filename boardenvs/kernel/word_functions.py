@@ -2,7 +2,7 @@
 
 The kind of word decides what a function does: words of `simd` write machine code for Numba, and
 `jax_words` record a program of JAX; both are an `OperatorWord`. The source uses the names `Table`,
-`when` and `repeat`, which each kind defines, and for Numba `union` and `matches`.
+`when` and `repeat`, which each kind defines, and for Numba `union`.
 """
 
 from __future__ import annotations
@@ -80,8 +80,6 @@ class WordFunctions:
             case "union":
                 inner, columns = node.extra
                 return f"union({self._add_inner(inner)}, {columns}, {in_tuple(args)})"
-            case "matches":
-                return f"matches({in_tuple(args)})"
             case op:
                 raise NotImplementedError(op)
 

@@ -98,6 +98,7 @@ class AlphaBeta:
                 record,
             ),
             numbers(COUNTERS),
+            words(game.history + _LISTS + 1),
             tuple_tables(trained if evaluation is None else evaluation),
             int(evaluation is not None),
             0,
@@ -258,7 +259,8 @@ class AlphaBeta:
 def _roots(state: State, seeds: WordArray, distance: int = 0) -> Roots:
     positions = position_words(state)
     seeds = np.array(seeds, np.uint64)
-    return Roots(flat(positions), array_for_loops(seeds), positions.shape[1], distance)
+    keys = np.zeros(0, np.uint64) if state.history is None else state.history
+    return Roots(flat(positions), array_for_loops(seeds), flat(keys), positions.shape[1], distance)
 
 
 def _no_results(rows: int) -> SearchResults:

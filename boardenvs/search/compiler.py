@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from boardenvs.game.contract import Game
-from boardenvs.game.state import State, WordArray, as_words
+from boardenvs.game.state import State, WordArray
 from boardenvs.kernel import ALL, get_backend
 from boardenvs.kernel.backend import Backend, python_only
 from boardenvs.kernel.link import array_for_loops, link
@@ -85,7 +85,7 @@ def _link_module(
     rules = {
         "step_words": kernels.step_words,
         "step_words_no_legal": kernels.step_words_no_legal,
-        "step_words_only": kernels.step_words_only,
+        "words_after": kernels.words_after,
         "stable": kernels.stable,
         "sample": kernels.sample,
         "points": kernels.points,
@@ -97,9 +97,12 @@ def _link_module(
         "pieces": kernels.pieces,
         "turned": kernels.turned,
     }
+    if game.history:
+        rules["begin"] = kernels.begin
     constants = {
         "word_count": len(game.word_names),
         "known_words": game.known_words,
+        "history": game.history,
         "alternates": game.alternates,
         "legal_words": game.legal_words,
         "noop": game.noop,
@@ -144,25 +147,25 @@ def position_words(state: State) -> WordArray:
     """The packed positions of a state, (B, position_size)."""
     words = LEGAL + state.legal_bits.shape[1]
     kind = state.words[0].dtype
-    columns = state.columns
-    positions: WordArray = np.empty((len(state.ply), words + len(columns)), kind)
+    positions: WordArray = np.empty((len(state.ply), words + len(state.words)), kind)
     positions[:, TO_MOVE], positions[:, PLY] = state.to_move, state.ply
     positions[:, TERMINATED] = state.terminated
     positions[:, LEGAL:words] = state.legal_bits
-    for place, word in enumerate(columns, start=words):
+    for place, word in enumerate(state.words, start=words):
         positions[:, place] = word
     return positions
 
 
 def state_of_words(game: Game, positions: WordArray) -> State:
-    """Inverse of `position_words`."""
-    words = positions.shape[1] - len(game.word_names)
+    """Inverse of `position_words`, with an empty history."""
+    rows, words = len(positions), positions.shape[1] - len(game.word_names)
     return State(
-        words=as_words([word.copy() for word in positions[:, words:].T], game.history),
+        words=tuple(word.copy() for word in positions[:, words:].T),
         legal_bits=positions[:, LEGAL:words].astype(np.uint64),
         to_move=positions[:, TO_MOVE].astype(np.int8),
         ply=positions[:, PLY].astype(np.int32),
         terminated=positions[:, TERMINATED] != 0,
+        history=np.zeros((rows, game.history), np.uint64) if game.history else None,
     )
 
 
@@ -199,18 +202,21 @@ def empty_tree(
     max_nodes: int,
     edge_stride: int,
     kind: type[Any] = np.uint64,
+    history: int = 0,
 ) -> Tree:
     """T empty trees, one for each of the seeds (T,), with room for these nodes and edges each, of
-    positions whose elements are of this `word_type`.
+    positions whose elements are of this `word_type`, and for the keys of a history before the root.
     """
     trees = len(seeds)
     positions = trees * max_nodes * position_size
     fields: list[Any] = [
         words(positions, kind) if kind is object else room(positions, kind)[0],
-        *room(trees * max_nodes, *6 * [np.int64], np.float64),
+        *room(trees * max_nodes, *7 * [np.int64], np.float64),
         *room(trees * edge_stride, *3 * [np.int64], *2 * [np.float64]),
         *(numbers(trees) for _ in range(3)),
         array_for_loops(np.array(seeds)),
+        words(trees * history),
+        words(history),
         max_nodes,
         edge_stride,
         position_size,
@@ -222,7 +228,9 @@ def resized(tree: Tree, nodes: int, edges: int) -> Tree:
     """A copy of a single tree with room for more nodes and edges."""
     kind = np.asarray(tree.positions).dtype.type
     kind = np.uint64 if kind is np.uint64 else object
-    copy = empty_tree(tree.position_size, np.asarray(tree.seeds), nodes, edges, kind)
+    copy = empty_tree(
+        tree.position_size, np.asarray(tree.seeds), nodes, edges, kind, len(tree.latest_keys)
+    )
     for before, after in zip(tree, copy, strict=True):
         if not isinstance(before, int):
             count = min(len(before), len(after))

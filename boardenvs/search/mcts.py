@@ -187,7 +187,10 @@ class Trees:
             settings.most_nodes(),
             edges_below + int(widest),
             word_type(game),
+            game.history,
         )
+        if state.history is not None:
+            np.asarray(self.tree.keys)[:] = state.history.reshape(-1)
         self._room = settings.simulations
         self._roots = np.arange(self._size) * self.tree.max_nodes
         self._leaves, self._steps = self._working_memory()
@@ -269,7 +272,8 @@ class Trees:
             return None
         nodes, edges = int(tree.visits[root]) + 1, int(tree.edges_used[row])
         seeds = np.zeros(1, np.uint64)
-        part = empty_tree(tree.position_size, seeds, nodes, edges, word_type(self.game))
+        kind, history = word_type(self.game), self.game.history
+        part = empty_tree(tree.position_size, seeds, nodes, edges, kind, history)
         part.max_edges[0] = edges
         self.compiled(copy_subtree)(node, tree, 0, part, room(nodes, np.int64)[0])
         return Subtree(resized(part, int(part.nodes_used[0]), int(part.edges_used[0])), 0)

@@ -61,8 +61,10 @@ class Positions(NamedTuple):
         state.legal_bits[:], state.terminated[:] = 0, False
         for word, values in zip(state.words, self.words.T, strict=False):
             word[:] = values
-        if game.history:
-            state.words[-1][:] = 0
+        for word in state.words[game.known_words :]:
+            word[:] = 0
+        if state.history is not None:
+            state.history[:] = 0
         return state._replace(to_move=self.to_move, ply=self.ply)
 
 

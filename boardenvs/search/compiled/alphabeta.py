@@ -18,10 +18,12 @@ from boardenvs.kernel.loops import (
     Array,
     Word,
     alternates,
+    begin,
     board,
     entry,
     forcing,
     has_forcing,
+    history,
     inline,
     legal_words,
     margin_counts,
@@ -55,17 +57,20 @@ from boardenvs.search.compiled.nodes import (
     move_at,
     order_moves,
     pick_best,
+    play_at,
     put_move,
+    repeats_at,
     static_value,
     static_value_of,
 )
 from boardenvs.search.compiled.position import (
     PackedPosition,
     is_final,
+    key_of_words,
     load_position,
     mobility,
-    play,
     sign_of,
+    with_repeats,
 )
 from boardenvs.search.compiled.transposition import (
     EXACT,
@@ -110,6 +115,9 @@ def search_positions(
             results.action[row] = first_action(root)
             continue
         begin_search(results.nodes[row], budget.nodes, memory)
+        for k in range(history()):
+            keys_end = roots.distance + history() - 1
+            memory.keys[keys_end - k] = roots.keys[row * history() + k]
         if roots.distance > 0:
             value = results.value[row]
             search(root, budget.depth, value - 1, value + 1, roots.distance, memory)
@@ -143,6 +151,8 @@ def iterative_deepening(
     The best moves of an iteration come first in the next one. The seed orders equal moves.
     """
     moves, counters = memory.moves, memory.counters
+    if history():
+        memory.keys[history()] = key_of_words(root.words)
     count = generate_moves(root, number(0), number(NO_MOVE), number(1), memory)
     counters[NODES] += count
     for i in range(count):
@@ -207,6 +217,8 @@ def search(
     if is_final(position.terminated, position.ply):
         return final_value(position.words, position.to_move, distance)
     counters, table, moves = memory.counters, memory.table, memory.moves
+    if history():
+        memory.keys[history() + distance] = key_of_words(position.words)
     if depth == 0:
         if has_forcing():
             return play_out(position, alpha, beta, distance, memory)
@@ -277,6 +289,8 @@ def play_out(
 ) -> int:
     """Value after all forcing moves (quiescence search), as of `search`, but never a proof."""
     counters, moves = memory.counters, memory.moves
+    if history():
+        memory.keys[history() + distance] = key_of_words(position.words)
     legal_bits = forcing(*position.words, position.to_move, *position.legal_bits)
     forced = PackedPosition(position.words, legal_bits, position.to_move, position.ply, False)
     ends = distance + 1 == len(moves.latest) or counters[NODES] >= counters[LIMIT]
@@ -315,7 +329,7 @@ def first_moves(
         tried = number(latest)
     if tried == NO_MOVE:
         return tried, generate_moves(position, first, tried, judged, memory)
-    put_move(first, word(tried), play(position, word(tried)), moves)
+    put_move(first, word(tried), play_at(distance, position, word(tried), memory), moves)
     return tried, 1
 
 
@@ -345,8 +359,14 @@ def search_last_ply(
             bits ^= ONE << (action & word(63))
             after = step_words_no_legal(*position.words, position.to_move, position.ply, action)
             words, then = after[: word_count()], other if alternates() else after[-2]
+            over = after[-1] != ZERO
+            if history():
+                repeats = repeats_at(distance, words, memory)
+                if repeats > ZERO:
+                    words = with_repeats(words, repeats)
+                    over = begin(*words, then, ply)[-1] != ZERO
             counters[NODES] += 1
-            if is_final(after[-1] != ZERO, ply):
+            if is_final(over, ply):
                 value = final_value(words, then, distance + 1)
             else:
                 value = static_value(words, then, ply, memory)

@@ -30,9 +30,9 @@ from boardenvs.kernel.loops import (
     popcount,
     prefetch,
     stable,
-    step_words_only,
     trailing_zeros,
     word,
+    words_after,
 )
 from boardenvs.search.compiled.alphabeta import search
 from boardenvs.search.compiled.nodes import (
@@ -105,7 +105,14 @@ def solve_position(
     tables = memory.tables
     judged = 1 if tables.width + tables.featured > 0 else 0
     memory = SearchMemory(
-        memory.table, memory.moves, memory.counters, tables, judged, number(0), number(0)
+        memory.table,
+        memory.moves,
+        memory.counters,
+        memory.keys,
+        tables,
+        judged,
+        number(0),
+        number(0),
     )
     counters, squares, distance = memory.counters, budget.depth, roots.distance
     root = load_position(roots.positions, row * roots.position_size)
@@ -366,7 +373,7 @@ def search_last_squares(last: LastSquares, alpha: int, passed: int, counters: Ar
         square = trailing_zeros(first)
         after = first & (first - ONE)
         bit, first = first ^ after, after
-        theirs, mine = step_words_only(own, opp, square)
+        theirs, mine, _ = words_after(own, opp, ZERO, square)
         if theirs != opp:
             counters[NODES] += 1
             below = LastSquares(theirs, mine, other, empty ^ bit, odd ^ quarter_of(square))
@@ -392,11 +399,11 @@ def fill_last_square(last: LastSquares, counters: Array) -> int:
     """The score margin after either side, if it can, fills the last square."""
     own, opp, to_move, empty, _ = last
     square = trailing_zeros(empty)
-    theirs, mine = step_words_only(own, opp, square)
+    theirs, mine, _ = words_after(own, opp, ZERO, square)
     if theirs != opp:
         counters[NODES] += 1
         return final_margin((mine, theirs), to_move)
-    mine, theirs = step_words_only(opp, own, square)
+    mine, theirs, _ = words_after(opp, own, ZERO, square)
     if mine != own:
         counters[NODES] += 2  # the pass and the move
     else:

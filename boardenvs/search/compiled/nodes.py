@@ -10,6 +10,7 @@ from boardenvs.kernel.loops import (
     Array,
     Word,
     evaluate,
+    history,
     inline,
     legal_words,
     margin_counts,
@@ -20,10 +21,13 @@ from boardenvs.kernel.loops import (
 )
 from boardenvs.search.compiled.position import (
     PackedPosition,
+    count_key,
     final_margin,
+    key_of_words,
     load_position,
     mobility,
     play,
+    repeated,
     save_position,
     sign_of,
 )
@@ -48,6 +52,7 @@ class Roots(NamedTuple):
 
     positions: Array  # (B * position_size,) words
     seeds: Array  # (B,) words: they order equal moves
+    keys: Array  # (B * history(),) words: of the positions before, the latest first
     position_size: int  # words
     distance: int  # 0, or the ply of this position on the line that an earlier search found
 
@@ -83,6 +88,7 @@ class SearchMemory(NamedTuple):
     table: TranspositionTable
     moves: MoveStack
     counters: Array  # (COUNTERS,) numbers
+    keys: Array  # words: history() before the root, then of the position at each distance
     tables: TupleTables  # of a learnt evaluation, if there is one
     judged_by_tables: int  # 1: tables judge positions; 0: the game's heuristic does
     probcut: int  # hundredths of the deviation at which a shallow search cuts; 0: off
@@ -159,6 +165,25 @@ def judge_near(position: PackedPosition, memory: SearchMemory) -> None:
 # ---- moves -----------------------------------------------------------------------------------
 
 
+@inline
+def play_at(
+    distance: int, position: PackedPosition, action: Word, memory: SearchMemory
+) -> PackedPosition:
+    """The position after a legal action of the position at this distance from the root."""
+    child = play(position, action)
+    if history():
+        repeats = repeats_at(distance, child.words, memory)
+        if repeats > ZERO:
+            child = repeated(child, repeats)
+    return child
+
+
+@inline
+def repeats_at(distance: int, words: tuple[Word, ...], memory: SearchMemory) -> Word:
+    """How often the position of these words has been there, after one at this distance."""
+    return count_key(key_of_words(words), memory.keys, distance + 1, history())
+
+
 def generate_moves(
     position: PackedPosition, place: int, tried: int, judged: int, memory: SearchMemory
 ) -> int:
@@ -174,7 +199,7 @@ def generate_moves(
             action = word(64 * k) + trailing_zeros(bits)
             bits = bits & (bits - ONE)
             if number(action) != tried:
-                child = play(position, action)
+                child = play_at(place // moves.max_moves, position, action, memory)
                 put_move(place, action, child, moves)
                 if judged == 1 or child.terminated:
                     distance = place // moves.max_moves + 1

@@ -22,14 +22,29 @@ from boardenvs.kernel.loops import (
     Word,
     alternates,
     entry,
+    history,
     inline,
     number,
     step_words_no_legal,
     word,
     word_count,
 )
-from boardenvs.search.compiled.position import PackedPosition, final_margin, is_final, sign_of
-from boardenvs.search.compiled.tree import NONE, Tree, edges_of, most_of, total_value
+from boardenvs.search.compiled.position import (
+    PackedPosition,
+    final_margin,
+    is_final,
+    key_of_words,
+    sign_of,
+    with_repeats,
+)
+from boardenvs.search.compiled.tree import (
+    NONE,
+    Tree,
+    edges_of,
+    most_of,
+    repeats_after,
+    total_value,
+)
 from boardenvs.utils.splitmix import mix
 
 # Smaller priors are raised to it, so that no action is lost if all others of a node are bad.
@@ -153,7 +168,10 @@ def look_for_win(node: int, row: int, position: PackedPosition, policy: Gumbel, 
         after = step_words_no_legal(*position.words, position.to_move, position.ply, action)
         then = position.to_move ^ ONE if alternates() else after[-2]
         if is_final(after[-1] != ZERO, position.ply + ONE):
-            margin = final_margin(after[: word_count()], then)
+            words = after[: word_count()]
+            if history():
+                words = with_repeats(words, repeats_after(node, key_of_words(words), row, tree))
+            margin = final_margin(words, then)
             won = sign_of(position.to_move, then) * margin > 0
         else:
             won = False

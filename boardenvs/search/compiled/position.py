@@ -10,6 +10,8 @@ from boardenvs.kernel.loops import (
     Array,
     Word,
     alternates,
+    begin,
+    history,
     inline,
     legal_words,
     max_ply,
@@ -55,6 +57,35 @@ def play(position: PackedPosition, action: Word) -> PackedPosition:
 
 
 @inline
+def key_of_words(words: tuple[Word, ...]) -> Word:
+    """The key by which a game with a history remembers the position of these words."""
+    return words[word_count() - 2]
+
+
+@inline
+def with_repeats(words: tuple[Word, ...], repeats: Word) -> tuple[Word, ...]:
+    """The words of a position that has been there so often, in a game with a history."""
+    return words[: word_count() - 1] + (repeats,)  # noqa: RUF005 - as Numba has it
+
+
+@inline
+def count_key(key: Word, keys: Array, start: int, count: int) -> Word:
+    """How many of the keys from keys[start] on are this one."""
+    repeats = ZERO
+    for k in range(start, start + count):
+        if keys[k] == key:
+            repeats += ONE
+    return repeats
+
+
+def repeated(position: PackedPosition, repeats: Word) -> PackedPosition:
+    """The position after `play`, if it has been there so often."""
+    words = with_repeats(position.words, repeats)
+    after = begin(*words, position.to_move, position.ply)
+    return PackedPosition(words, after[:-1], position.to_move, position.ply, after[-1] != ZERO)
+
+
+@inline
 def sign_of(to_move: Word, then: Word) -> int:
     """Sign of values after a ply for the side that made it: -1, or 1 if it moves again."""
     return -1 if alternates() or to_move != then else 1
@@ -85,17 +116,24 @@ def outcome(position: PackedPosition) -> int:
     return (1 if margin > 0 else 0) - (1 if margin < 0 else 0)
 
 
-def playout(position: PackedPosition, seed: Word) -> int:
+def playout(position: PackedPosition, seed: Word, keys: Array) -> int:
     """Result of one random game from here to the side to move here: 1, 0 or -1.
 
-    Each choice depends on the seed and the number of the ply alone.
+    Each choice depends on the seed and the number of the ply alone. `keys` are those of the
+    positions before, (history(),) words, the earliest first; they are overwritten in turn.
     """
-    sign = 1
+    sign, place = 1, 0
     while not is_final(position.terminated, position.ply):
         seed = wrap(seed + word(GOLDEN))
-        to_move = position.to_move
+        to_move, key = position.to_move, key_of_words(position.words)
         position = play(position, sample(*position.legal_bits, mix(seed))[0])
         sign *= sign_of(to_move, position.to_move)
+        if history():
+            keys[place] = key
+            place = place + 1 if place + 1 < history() else 0
+            repeats = count_key(key_of_words(position.words), keys, 0, history())
+            if repeats > ZERO:
+                position = repeated(position, repeats)
     return sign * outcome(position)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from boardenvs.kernel.loops import ZERO, Array, Word, entry, inline, number, word, wrap
+from boardenvs.kernel.loops import ZERO, Array, Word, entry, history, inline, number, word, wrap
 from boardenvs.search.compiled.position import PackedPosition, is_final, outcome, playout
 from boardenvs.search.compiled.tree import (
     NONE,
@@ -23,6 +23,7 @@ from boardenvs.search.compiled.tree import (
     prove,
     set_priors,
     total_value,
+    write_latest_keys,
 )
 from boardenvs.utils.splitmix import GOLDEN, mix
 
@@ -116,7 +117,9 @@ def simulate(
             seed = next_seed(row, tree)
             node, length = walk(row, seed, policy, tree, path)
             position = position_of(node, tree)
-            value = playout(position, seed)
+            if history():
+                write_latest_keys(number(tree.parent[node]), row, tree)
+            value = playout(position, seed, tree.latest_keys)
             backup(row, path, length, float(value), tree)
             if is_final(position.terminated, position.ply):
                 prove(row, path, length, tree)

@@ -13,8 +13,10 @@ from boardenvs.kernel.loops import (
     ONE,
     ZERO,
     Array,
+    Word,
     alternates,
     entry,
+    history,
     inline,
     legal_words,
     number,
@@ -24,11 +26,14 @@ from boardenvs.kernel.loops import (
 from boardenvs.search.compiled.position import (
     TO_MOVE,
     PackedPosition,
+    count_key,
     is_final,
+    key_of_words,
     load_position,
     mobility,
     outcome,
     play,
+    repeated,
     save_position,
     sign_of,
 )
@@ -40,6 +45,7 @@ class Tree(NamedTuple):
     """T trees of N nodes and E edges at most, in flat arrays."""
 
     positions: Array  # (T * N * position_size,) words
+    parent: Array  # (T * N,) numbers: the node before, or NONE
     first_edge: Array  # (T * N,) numbers: NONE before the node is expanded
     edges: Array  # (T * N,) numbers: their count
     visits: Array  # (T * N,) numbers: selections of an edge of the node
@@ -56,6 +62,8 @@ class Tree(NamedTuple):
     edges_used: Array  # (T,) numbers
     max_edges: Array  # (T,) numbers: at most E, independent of other trees
     seeds: Array  # (T,) words
+    keys: Array  # (T * history(),) words: of the positions before the root, the latest first
+    latest_keys: Array  # (history(),) words, working memory
     max_nodes: int  # N
     edge_stride: int  # E
     position_size: int  # words
@@ -69,7 +77,7 @@ def add_roots(positions: Array, edges_below: int, expanded: bool, tree: Tree) ->
     for row in range(len(tree.nodes_used)):
         root = load_position(positions, row * tree.position_size)
         tree.max_edges[row] = edges_below + mobility(root)
-        node = add_node(root, row, tree)
+        node = add_node(root, NONE, row, tree)
         if expanded and not is_final(root.terminated, root.ply):
             expand(node, root, row, tree)
 
@@ -88,11 +96,12 @@ def position_of(node: int, tree: Tree) -> PackedPosition:
 
 
 @inline
-def add_node(position: PackedPosition, row: int, tree: Tree) -> int:
+def add_node(position: PackedPosition, parent: int, row: int, tree: Tree) -> int:
     """Add a node without edges to a tree; the result of a finished game is known."""
     node = row * tree.max_nodes + number(tree.nodes_used[row])
     tree.nodes_used[row] += 1
     save_position(tree.positions, node * tree.position_size, position)
+    tree.parent[node] = parent
     tree.first_edge[node] = NONE
     tree.edges[node] = 0
     tree.visits[node] = 0
@@ -108,9 +117,39 @@ def follow(edge: int, node: int, row: int, tree: Tree) -> int:
     """The node at the end of an edge, added if there is none yet."""
     child = number(tree.edge_child[edge])
     if child == NONE:
-        child = add_node(play(position_of(node, tree), word(tree.edge_action[edge])), row, tree)
+        position = play(position_of(node, tree), word(tree.edge_action[edge]))
+        if history():
+            repeats = repeats_after(node, key_of_words(position.words), row, tree)
+            if repeats > ZERO:
+                position = repeated(position, repeats)
+        child = add_node(position, node, row, tree)
         tree.edge_child[edge] = child
     return child
+
+
+@inline
+def key_of_node(node: int, tree: Tree) -> Word:
+    """The key of a node's position, which is stored as its last word but one."""
+    key: Word = tree.positions[(node + 1) * tree.position_size - 2]
+    return key
+
+
+def repeats_after(node: int, key: Word, row: int, tree: Tree) -> Word:
+    """How many of the positions up to a node, as far as they are remembered, have this key."""
+    write_latest_keys(node, row, tree)
+    return count_key(key, tree.latest_keys, 0, history())
+
+
+def write_latest_keys(node: int, row: int, tree: Tree) -> None:
+    """Write the keys of the positions up to a node, or before the root if it is NONE, to
+    `latest_keys`, the earliest first.
+    """
+    place = history() - 1
+    while node != NONE and place >= 0:
+        tree.latest_keys[place] = tree.positions[(node + 1) * tree.position_size - 2]
+        node, place = number(tree.parent[node]), place - 1
+    for k in range(place + 1):
+        tree.latest_keys[place - k] = tree.keys[row * history() + k]
 
 
 @inline
@@ -215,6 +254,7 @@ def copy_subtree(node: int, source: Tree, row: int, target: Tree, origins: Array
     whose edges do not fit has none. `origins` is working memory, one number a node.
     """
     origins[0] = node
+    target.parent[row * target.max_nodes] = NONE
     target.nodes_used[row], target.edges_used[row] = 1, 0
     base, done = row * target.max_nodes, 0
     while done < target.nodes_used[row]:
@@ -241,5 +281,6 @@ def copy_subtree(node: int, source: Tree, row: int, target: Tree, origins: Array
             if child != NONE and source.is_judged[child] == 0:
                 target.edge_child[edge] = base + target.nodes_used[row]
                 origins[target.nodes_used[row]] = child
+                target.parent[base + target.nodes_used[row]] = new
                 target.nodes_used[row] += 1
             edge += 1
