@@ -22,7 +22,7 @@ from test_operations import all_rows, expected  # noqa: E402
 from boardenvs import games  # noqa: E402
 from boardenvs.game.contract import Game  # noqa: E402 - after what it needs
 from boardenvs.game.jax_rules import JaxPosition, JaxRules  # noqa: E402
-from boardenvs.game.state import State, as_words, put, take  # noqa: E402
+from boardenvs.game.state import State, put, take  # noqa: E402
 from boardenvs.kernel import ALL, trace  # noqa: E402
 from boardenvs.kernel.jax_writer import compile_jax  # noqa: E402
 
@@ -38,12 +38,12 @@ def positions_of(game: Game, boards: JaxPosition) -> State:
         return low | high << np.uint64(32)
 
     return State(
-        as_words(list(map(numbers, boards.words)), game.history),
+        tuple(map(numbers, boards.words)),
         np.stack([numbers(word) for word in boards.legal_bits], axis=1),
         np.asarray(boards.to_move).astype(np.int8),
         np.array(boards.ply),
         np.array(boards.terminated),
-        None if boards.history is None else _numbers(boards.history),
+        None if boards.history is None else numbers(boards.history),
     )
 
 
