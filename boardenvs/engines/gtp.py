@@ -171,18 +171,18 @@ class GtpServer(Server):
         return bool(words) and words[0] in COMMANDS
 
     def answer(self, line: str) -> Iterator[str]:
-        found = re.match(r"\s*(\d*)\s*(\S+)\s*(.*)", line.partition("#")[0])
-        if found is None:
+        parts = re.match(r"\s*(\d*)\s*(\S+)\s*(.*)", line.partition("#")[0])
+        if parts is None:
             return
         sign, text = "=", ""
         try:
-            text = self._do(found[2], found[3].split())
+            text = self._do(parts[2], parts[3].split())
         except Ended:
-            yield f"={found[1]}\n"
+            yield f"={parts[1]}\n"
             raise
         except ValueError as error:
             sign, text = "?", " ".join(str(error).split())
-        yield f"{sign}{found[1]} {text}\n"
+        yield f"{sign}{parts[1]} {text}\n"
 
     def complain(self, wrong: str) -> str:
         return f"? {wrong}\n"

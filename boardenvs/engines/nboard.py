@@ -91,18 +91,20 @@ class NBoard(Protocol):
         over.
         """
         self._set_up(query)
-        found, count = dict[str, Hint](), len(query.position.legal_actions())
+        hints_by_move, count = dict[str, Hint](), len(query.position.legal_actions())
         self.channel.send([f"hint {count}"])
         with suppress(EngineLateError):
             while True:
                 words = self.channel.line().split()
                 if words[:1] in (["search"], ["book"]) and (hint := _hint(words)):
-                    found[hint.line[0]] = hint
-                elif words == ["status"] or (words[:1] == ["status"] and len(found) >= count):
+                    hints_by_move[hint.line[0]] = hint
+                elif words == ["status"] or (
+                    words[:1] == ["status"] and len(hints_by_move) >= count
+                ):
                     break
         self.channel.begin(_STOPPING)
         self._wait()
-        return list(found.values())
+        return list(hints_by_move.values())
 
     def _set_up(self, query: MoveQuery) -> None:
         """Have the engine set up the position; moves of a game that it has are sent alone."""
@@ -170,8 +172,8 @@ class NBoardServer(Server):
             case "analyze":
                 self.check_known()
                 for ply, position in reversed([*enumerate(self.session.positions)]):
-                    found = self.player.analyse(position, self.limits)
-                    yield f"analysis {ply} {in_discs(found.value, found.unit) or 0:.2f}"
+                    analysis = self.player.analyse(position, self.limits)
+                    yield f"analysis {ply} {in_discs(analysis.value, analysis.unit) or 0:.2f}"
                 yield "status"
             case "learn":
                 yield "learned"
@@ -183,12 +185,12 @@ class NBoardServer(Server):
 
     def _hints(self, count: int) -> Iterator[str]:
         self.check_known()
-        found = self.player.analyse(self.position, self.limits)
-        for move in found.moves[:count]:
-            value = in_discs(move.value, found.unit)
-            names = found.names(move.line)
+        analysis = self.player.analyse(self.position, self.limits)
+        for move in analysis.moves[:count]:
+            value = in_discs(move.value, analysis.unit)
+            names = analysis.names(move.line)
             line = "".join(_PASS if name == PASS else name.upper() for name in names)
-            yield f"search {line} {value or 0:.2f} 0 {found.depth}"
+            yield f"search {line} {value or 0:.2f} 0 {analysis.depth}"
         yield "status"
 
     def _read(self, game: str) -> None:

@@ -94,15 +94,15 @@ class EngineAgent(HistoryAgent):
         """
         legal = position.legal_actions()
         try:
-            found = self._engine.hints(position) if legal != [position.game.noop] else {}
-            if not found:
+            hints = self._engine.hints(position) if legal != [position.game.noop] else {}
+            if not hints:
                 action = legal[0] if len(legal) == 1 else self._engine.choose(position, ())
                 move = MoveAnalysis(action=action, line=(action,))
                 return Analysis(position=position, unit="margin", moves=(move,), choice=action)
         except EngineError as error:
             raise ValueError(str(error)) from error
-        first = max(found, key=lambda action: found[action][0])
-        known = {first: found[first]} | {a: (None, (a,)) for a in legal} | found  # the first first
+        first = max(hints, key=lambda action: hints[action][0])
+        known = {first: hints[first]} | {a: (None, (a,)) for a in legal} | hints  # the first first
         moves = tuple(MoveAnalysis(action=a, line=x, value=v) for a, (v, x) in known.items())
         return Analysis(position=position, unit="margin", moves=moves, choice=first)
 

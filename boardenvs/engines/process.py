@@ -79,7 +79,7 @@ class EngineProcess:
         """Return the values of legal actions in discs to the side to move, each with the expected
         play that begins with it, if the engine's protocol has words for that.
         """
-        found = {}
+        hints_by_move = {}
         with self._guarded():
             protocol = self._ready(position.game)
             protocol.channel.begin(self._move_time or HINTS)
@@ -90,8 +90,8 @@ class EngineProcess:
                         line.append(parse_move(name, at))
                         at = at.step(line[-1])
                 if line:
-                    found[line[0]] = hint.value, tuple(line)
-        return found
+                    hints_by_move[line[0]] = hint.value, tuple(line)
+        return hints_by_move
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:

@@ -49,9 +49,9 @@ class ServedAgent:
         agent = self._within(limits)
         if getattr(agent, "wants_history", False):
             return choose_action(position, agent, self._seed, actions), None
-        found = analysis_by(agent, position, np.random.default_rng([self._seed, position.ply]))
-        value = found.moves[0].value if found.unit == "margin" else None
-        return found.moves[0].action, value
+        analysis = analysis_by(agent, position, np.random.default_rng([self._seed, position.ply]))
+        value = analysis.moves[0].value if analysis.unit == "margin" else None
+        return analysis.moves[0].action, value
 
     def analyse(self, position: Position, limits: ServedLimits) -> Analysis:
         """Return the values of the moves of a position, which may be over."""

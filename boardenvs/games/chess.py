@@ -317,19 +317,19 @@ def _moves(board: _Board, to_move: Bits) -> list[Bits]:
 def _slides(board: _Board, threats: Threats, targets: Bits) -> Ways:
     """The moves of bishops, rooks, queens and the king."""
     empty = ~(board.own | board.opp) & ALL
-    found: Ways = {}
+    ways: Ways = {}
     for way in DIRECTIONS:
         free = board.own & board.sliders(way) & _unpinned(threats, way)
         for length in range(1, 8):
-            found[way, length] = free & steps(targets, way.opposite, length)
+            ways[way, length] = free & steps(targets, way.opposite, length)
             free = free & steps(empty, way.opposite, length)
         king = board.own & board.kings
-        found[way, 1] = found[way, 1] | king & step(~board.own & ~threats.attacked, way.opposite)
-    return found
+        ways[way, 1] = ways[way, 1] | king & step(~board.own & ~threats.attacked, way.opposite)
+    return ways
 
 
 def _pawn_moves(board: _Board, threats: Threats, to_move: Bits) -> Ways:
-    empty, found = ~(board.own | board.opp) & ALL, {}
+    empty, ways = ~(board.own | board.opp) & ALL, {}
     passing = _passing(board, threats, to_move)
     for way in DIRECTIONS:
         if way.dy == 0:
@@ -337,21 +337,21 @@ def _pawn_moves(board: _Board, threats: Threats, to_move: Bits) -> Ways:
         side = spread(to_move ^ 1 if way.dy > 0 else to_move)
         pawns = board.own & board.pawns & side & _unpinned(threats, way)
         if way.dx:
-            found[way, 1] = pawns & (
+            ways[way, 1] = pawns & (
                 step(board.opp & threats.evades, way.opposite) | passing[way.dx]
             )
             continue
-        found[way, 1] = pawns & step(empty & threats.evades, way.opposite)
+        ways[way, 1] = pawns & step(empty & threats.evades, way.opposite)
         first = pawns & RANK[1 if way.dy > 0 else 6] & step(empty, way.opposite)
-        found[way, 2] = first & steps(empty & threats.evades, way.opposite, 2)
-    return found
+        ways[way, 2] = first & steps(empty & threats.evades, way.opposite, 2)
+    return ways
 
 
 def _passing(board: _Board, threats: Threats, to_move: Bits) -> dict[int, Bits]:
     """The pawns that may take one that has passed them, by the change of file: the king must not be
     in check after it.
     """
-    found = {}
+    pawns = {}
     behind = _forward(board.passed, to_move ^ 1)
     lines = board.opp & board.sliders(N), board.opp & board.sliders(NE)
     left = nonzero(threats.checking & ~(behind | lines[0] | lines[1])) ^ 1
@@ -359,8 +359,8 @@ def _passing(board: _Board, threats: Threats, to_move: Bits) -> dict[int, Bits]:
         pawn = step(behind, way.opposite) & board.own & board.pawns
         taken = (board.own | board.opp) & ~(pawn | behind) | board.passed
         open_ = when(pawn, _is_open, board.own & board.kings, ~taken & ALL, *lines)
-        found[way.dx] = pawn & spread(left & open_)
-    return found
+        pawns[way.dx] = pawn & spread(left & open_)
+    return pawns
 
 
 def _is_open(king: Bits, empty: Bits, straight: Bits, diagonal: Bits) -> Bits:
@@ -374,7 +374,7 @@ def _is_open(king: Bits, empty: Bits, straight: Bits, diagonal: Bits) -> Bits:
 
 def _castling(board: _Board, threats: Threats, to_move: Bits) -> Ways:
     """The king, where nothing stands between it and the rook and nothing attacks its way."""
-    found: Ways = {(E, 2): 0, (W, 2): 0}
+    ways: Ways = {(E, 2): 0, (W, 2): 0}
     taken = board.own | board.opp
     for king, rook in _CASTLING.items():
         start, end = (parse_square(name) for name in king.split("-"))
@@ -384,8 +384,8 @@ def _castling(board: _Board, threats: Threats, to_move: Bits) -> Ways:
         path = 1 << start | 1 << end | 1 << (start + end) // 2
         wrong = between & taken | path & threats.attacked | ~board.castling & 1 << corner
         side = to_move if start > 32 else to_move ^ 1
-        found[way, 2] = found[way, 2] | 1 << start & spread((nonzero(wrong & ALL) ^ 1) & side)
-    return found
+        ways[way, 2] = ways[way, 2] | 1 << start & spread((nonzero(wrong & ALL) ^ 1) & side)
+    return ways
 
 
 def _threats(board: _Board, to_move: Bits) -> Threats:

@@ -83,13 +83,13 @@ def _grown(part: Circle | Polygon, by: float) -> Circle | Polygon:
     if isinstance(part, Circle):
         return part._replace(radius=part.radius + by)
     points = part.points
-    found = []
+    moved = []
     around = (points[-1], *points, points[0])
     for before, point, after in zip(around, points, around[2:], strict=False):
         (a, b), (c, d) = _normal(before, point), _normal(point, after)
         far = by / max(0.35, 1 + a * c + b * d)  # sharp corners are cut off
-        found.append((round(point[0] + far * (a + c), 4), round(point[1] + far * (b + d), 4)))
-    return part._replace(points=tuple(found))
+        moved.append((round(point[0] + far * (a + c), 4), round(point[1] + far * (b + d), 4)))
+    return part._replace(points=tuple(moved))
 
 
 def _normal(begin: Point, end: Point) -> Point:

@@ -173,9 +173,9 @@ def _with_two_liberties(own: Bits, opp: Bits, empty: Bits) -> Bits:
     """The stones of groups that have two empty neighbours or more: more than four labels."""
     stones = own | opp
     linked = [own & step(own, way) | opp & step(opp, way) for way in (N, E, S, W)]
-    found = [repeat(_groups, stones & _beside(empty & points), *linked) for points in _LABELLED]
+    labels = [repeat(_groups, stones & _beside(empty & points), *linked) for points in _LABELLED]
     count: list[Bits] = [0, 0, 0, 0]
-    for labelled in found:
+    for labelled in labels:
         count = add(count, [labelled, 0, 0, 0])[:4]
     ones, twos, fours, eights = count
     return eights | fours & (twos | ones)
@@ -189,7 +189,7 @@ def _grown(group: Bits, among: Bits) -> Bits:
     return group | among & _beside(group)
 
 
-def _groups(found: Bits, *linked: Bits) -> Bits:
+def _groups(stones: Bits, *linked: Bits) -> Bits:
     """Stones, and those beside them that each of the four ways links them to."""
-    reached = [step(found, way) & link for way, link in zip((N, E, S, W), linked, strict=True)]
-    return reduce(or_, reached, found)
+    reached = [step(stones, way) & link for way, link in zip((N, E, S, W), linked, strict=True)]
+    return reduce(or_, reached, stones)

@@ -83,23 +83,23 @@ _DIVIDE = Table([0] + [(1 << 16) // n**2 for n in range(1, MEN + 1)])
 
 def all_features(own: Bits, opp: Bits) -> dict[str, Feature]:
     """By name; each side has at most twelve pieces."""
-    found = {f"own {name}": feature for name, feature in _of_side(own).items()}
-    return found | {f"opposing {name}": feature for name, feature in _of_side(opp).items()}
+    features = {f"own {name}": feature for name, feature in _of_side(own).items()}
+    return features | {f"opposing {name}": feature for name, feature in _of_side(opp).items()}
 
 
 def _of_side(pieces: Bits) -> dict[str, Feature]:
     """Features of one side: the numbers of its pieces on pairs of kinds of squares, and the number
     of all its pieces with how they are spread.
     """
-    found = {}
+    features = {}
     for one, other in zip(_KINDS[::2], _KINDS[1::2], strict=True):
         on_one, on_other = (popcount(pieces & sum(1 << s for s in kind)) for kind in (one, other))
         name = f"on {square_name(one[0])}, {square_name(other[0])}"
         size = (len(one) + 1) * (len(other) + 1)
-        found[name] = Feature(on_one * (len(other) + 1) + on_other, size)
+        features[name] = Feature(on_one * (len(other) + 1) + on_other, size)
     count = popcount(pieces) * _SPREADS
-    found["spread"] = Feature(count + _spread(pieces), (MEN + 1) * _SPREADS)
-    return found
+    features["spread"] = Feature(count + _spread(pieces), (MEN + 1) * _SPREADS)
+    return features
 
 
 def _spread(pieces: Bits) -> Bits:

@@ -30,13 +30,13 @@ TARGETS = tuple(squares_of(POINTS))
 
 def _neighbours(point: int) -> int:
     """The points beside this one in its lines, which have a middle and two ends."""
-    found = 0
+    neighbours = 0
     for line in LINES:
         first, middle, last = squares_of(line)
-        found |= {middle: 1 << first | 1 << last, first: 1 << middle, last: 1 << middle}.get(
+        neighbours |= {middle: 1 << first | 1 << last, first: 1 << middle, last: 1 << middle}.get(
             point, 0
         )
-    return found
+    return neighbours
 
 
 # Actions: a point where a man is placed or removed; then for each target, those that men leave.

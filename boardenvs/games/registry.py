@@ -58,11 +58,11 @@ class _Games(Mapping[str, Factory]):
             self._factories.setdefault(point.name, point)
 
     def __getitem__(self, game_id: str) -> Factory:
-        found = self._factories[game_id]
-        if isinstance(found, EntryPoint):
-            found = _load(found)
-            self._keep(game_id, found)
-        return found
+        factory = self._factories[game_id]
+        if isinstance(factory, EntryPoint):
+            factory = _load(factory)
+            self._keep(game_id, factory)
+        return factory
 
     def __contains__(self, game_id: object) -> bool:
         return game_id in self._factories
@@ -97,15 +97,15 @@ add = GAMES.add
 
 def importable() -> list[str]:
     """The ids of the games that can be made; RuntimeWarning for each that cannot be imported."""
-    found = []
+    names = []
     for game_id in GAMES:
         try:
             make(game_id)
         except ValueError as error:
             warnings.warn(f"{error}: it is left out", RuntimeWarning, stacklevel=2)
         else:
-            found.append(game_id)
-    return found
+            names.append(game_id)
+    return names
 
 
 def _load(point: EntryPoint) -> Factory:
@@ -204,11 +204,11 @@ def imports_code(spec: object) -> bool:
 def _is_known_game(target: str) -> bool:
     """Whether "MODULE:NAME" is a game, or a class of games, that is in memory; nothing is run."""
     module, _, name = target.partition(":")
-    found: Any = sys.modules.get(module)
+    named: Any = sys.modules.get(module)
     for part in name.split("."):
-        found = getattr(found, "__dict__", {}).get(part)  # never what makes attributes when asked
-    known = isinstance(found, Game) or (inspect.isclass(found) and issubclass(found, Game))
-    return known or _is_plain(found)
+        named = getattr(named, "__dict__", {}).get(part)  # never what makes attributes when asked
+    known = isinstance(named, Game) or (inspect.isclass(named) and issubclass(named, Game))
+    return known or _is_plain(named)
 
 
 def spec_of(game: Game) -> str:
@@ -252,32 +252,32 @@ def _find(spec: str) -> _Named:
         check_colon(spec, lambda name: name in GAMES or _IN_PYTHON.fullmatch(name))
         raise ValueError(unknown("game", name, GAMES))
     try:
-        found = import_object(in_python["target"])
+        maker = import_object(in_python["target"])
     except ValueError as error:
         if name in sys.modules:
             raise
         raise ValueError(f"{unknown('game', name, GAMES)} As MODULE:NAME: {error}") from error
     target = in_python["target"]
-    if isinstance(found, Game):
-        found = partial(_itself, found)
-    is_game = inspect.isclass(found) and (issubclass(found, Game) or _is_plain(found))
-    if not callable(found) or (inspect.isclass(found) and not is_game):
+    if isinstance(maker, Game):
+        maker = partial(_itself, maker)
+    is_game = inspect.isclass(maker) and (issubclass(maker, Game) or _is_plain(maker))
+    if not callable(maker) or (inspect.isclass(maker) and not is_game):
         raise ValueError(
-            f"{target!r} is {quote(found)}: it must be a Game, its class, a class of positions in "
+            f"{target!r} is {quote(maker)}: it must be a Game, its class, a class of positions in "
             "plain Python, or a function that makes one"
         )
-    hidden = _state_of(found)
-    values = parse_parameters(spec, target, in_python["parameters"], found, hidden)
-    return _Named(target, found, values, hidden)
+    hidden = _state_of(maker)
+    values = parse_parameters(spec, target, in_python["parameters"], maker, hidden)
+    return _Named(target, maker, values, hidden)
 
 
-def _is_plain(found: object) -> bool:
+def _is_plain(kind: object) -> bool:
     """Whether it is a class of positions in plain Python; only then its module is imported."""
-    if not inspect.isclass(found) or issubclass(found, Game):
+    if not inspect.isclass(kind) or issubclass(kind, Game):
         return False
     from boardenvs.game.plain import is_plain
 
-    return is_plain(found)
+    return is_plain(kind)
 
 
 def _plain_game(kind: Any) -> Factory:

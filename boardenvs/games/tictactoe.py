@@ -89,5 +89,5 @@ line, it is a draw.""",
 
 
 def _has_three(marks: Bits) -> Bits:
-    found = [marks & steps(marks, d, 1) & steps(marks, d, 2) for d in BOARD.directions[:4]]
-    return nonzero(reduce(or_, found))
+    threes = [marks & steps(marks, d, 1) & steps(marks, d, 2) for d in BOARD.directions[:4]]
+    return nonzero(reduce(or_, threes))

@@ -49,10 +49,10 @@ class RowWord(SimdWord):
         self.group, self.column, self.place = group, column, place
 
 
-def row_of(found: Sequence[Any]) -> Column | None:
+def row_of(words: Sequence[Any]) -> Column | None:
     """The column of words of 64 bits whose rows begin with these, if there is one."""
-    columns = {x.column for x in found if isinstance(x, RowWord) and x.column.element == WORD}
-    if len(columns) != 1 or [getattr(x, "place", -1) for x in found] != [*range(len(found))]:
+    columns = {x.column for x in words if isinstance(x, RowWord) and x.column.element == WORD}
+    if len(columns) != 1 or [getattr(x, "place", -1) for x in words] != [*range(len(words))]:
         return None
     return columns.pop()
 

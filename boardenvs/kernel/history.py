@@ -51,10 +51,10 @@ def move_on(past: Array, keys: Array, new_keys: Array, moved: Array, history: Ar
             _compiled()(*arrays)
         return repeats
     history[:, 0], history[:, 1:] = keys, past[:, :-1]
-    found: Array = (history == new_keys[:, None]).sum(axis=1) * moved
+    counts: Array = (history == new_keys[:, None]).sum(axis=1) * moved
     idle = np.flatnonzero(~moved)
     history[idle] = past[idle]
-    return found
+    return counts
 
 
 @cache

@@ -54,8 +54,8 @@ def compile_jax(
                 if node.op in ("input", "const")
             }
             for piece, function in compiled:
-                found = function(*(stored[i] for i in piece.given))
-                stored.update(zip(piece.program.outputs, found, strict=True))
+                words = function(*(stored[i] for i in piece.given))
+                stored.update(zip(piece.program.outputs, words, strict=True))
             return tuple(stored[i] for i in program.outputs)
 
         return in_pieces

@@ -181,17 +181,17 @@ def write_{name}(array, start, words):
 
 def _modules(*entries: ModuleType) -> list[ModuleType]:
     """The modules and their dependencies, topologically sorted."""
-    found: dict[str, ModuleType] = {}
+    modules: dict[str, ModuleType] = {}
 
     def visit(module: ModuleType) -> None:
         for statement in ast.parse(inspect.getsource(module)).body:
             if isinstance(statement, ast.ImportFrom) and _is_linked(statement):
                 visit(sys.modules[str(statement.module)])
-        found.setdefault(module.__name__, module)
+        modules.setdefault(module.__name__, module)
 
     for entry in entries:
         visit(entry)
-    return list(found.values())
+    return list(modules.values())
 
 
 def _with_parts(

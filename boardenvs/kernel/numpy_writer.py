@@ -270,14 +270,14 @@ def _narrow_inputs(program: Program) -> list[int]:
     """The inputs that must be widened to words: indices of a Table, and operands of an operation
     whose result depends on their width if none of them is wider.
     """
-    found: set[int] = set()
+    narrow: set[int] = set()
     for i in program.steps():
         node = program.nodes[i]
         inputs = [program.nodes[a].extra for a in node.args if program.nodes[a].op == "input"]
         depends = node.op in OPERATIONS and not OPERATIONS[node.op].clean([True] * len(node.args))
         if node.op == "lookup" or (depends and len(inputs) == len(node.args)):
-            found.update(inputs)
-    return sorted(found)
+            narrow.update(inputs)
+    return sorted(narrow)
 
 
 def _last_uses(program: Program) -> list[int]:

@@ -102,10 +102,10 @@ def when(condition: SimdWord, function: Function, *args: Operand) -> SimdWord:
         (result,) = call(function, builder, given, kind)
         value = where_set(result)
         inside = builder.block
-    found = builder.phi(kind)
-    found.add_incoming(nothing, before)
-    found.add_incoming(value, inside)
-    return SimdWord(builder, found)
+    merged = builder.phi(kind)
+    merged.add_incoming(nothing, before)
+    merged.add_incoming(value, inside)
+    return SimdWord(builder, merged)
 
 
 def repeat(function: Function, words: Sequence[Operand], count: int) -> list[SimdWord]:
@@ -120,16 +120,16 @@ def repeat(function: Function, words: Sequence[Operand], count: int) -> list[Sim
     loop, end = builder.append_basic_block("repeat"), builder.append_basic_block("repeat.end")
     builder.branch(loop)
     builder.position_at_end(loop)
-    rounds, found = builder.phi(WORD), [builder.phi(kind) for _ in range(count)]
-    results = call(function, builder, [*found, *values[count:]], kind)
-    changes = [builder.xor(new, old) for new, old in zip(results, found, strict=True)]
+    rounds, current = builder.phi(WORD), [builder.phi(kind) for _ in range(count)]
+    results = call(function, builder, [*current, *values[count:]], kind)
+    changes = [builder.xor(new, old) for new, old in zip(results, current, strict=True)]
     flags = builder.icmp_unsigned("!=", reduce(builder.or_, changes), splat(kind, 0))
     changed = _in_some_lane(builder, flags)
     next_round = builder.add(rounds, WORD(1))
     changed = builder.and_(changed, builder.icmp_unsigned("<", next_round, WORD(ROUNDS)))
     rounds.add_incoming(WORD(0), before)
     rounds.add_incoming(next_round, builder.block)
-    for phi, start, result in zip(found, values, results, strict=False):
+    for phi, start, result in zip(current, values, results, strict=False):
         phi.add_incoming(start, before)
         phi.add_incoming(result, builder.block)
     builder.cbranch(changed, loop, end)

@@ -143,14 +143,14 @@ def playable(taken: Word) -> Word:
 @inline
 def wins(discs: Word, taken: Word) -> Word:
     """The empty squares that complete four of these discs in a line."""
-    found = (discs << ONE) & (discs << word(2)) & (discs << word(3))
+    squares = (discs << ONE) & (discs << word(2)) & (discs << word(3))
     for k in range(3):
         way = word(6 + k)
         two, three = way + way, word(3) * way
         below, above = (discs << way) & (discs << two), (discs >> way) & (discs >> two)
-        found |= below & ((discs << three) | (discs >> way))
-        found |= above & ((discs >> three) | (discs << way))
-    return found & (word(BOARD) ^ taken)
+        squares |= below & ((discs << three) | (discs >> way))
+        squares |= above & ((discs >> three) | (discs << way))
+    return squares & (word(BOARD) ^ taken)
 
 
 # ---- the table -----------------------------------------------------------------------------------

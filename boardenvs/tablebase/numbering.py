@@ -37,8 +37,8 @@ _SUBSETS = [Table([comb(k, size) for k in range(32)]) for size in range(1, SHEEP
 def numbers(game: Game, state: State) -> IntArray:
     """The number of each row's position, (B,) int64; PositionError for one without a number."""
     words = game.word_arrays(state)[:-1]
-    found, fits = np.empty(len(state.ply), np.int64), np.empty(len(state.ply), np.bool_)
-    _NUMBER.batch(words, [found, fits])
+    places, fits = np.empty(len(state.ply), np.int64), np.empty(len(state.ply), np.bool_)
+    _NUMBER.batch(words, [places, fits])
     if not fits.all():
         row = int(np.argmin(fits))
         (position,) = game.positions(take(state, [row]))
@@ -46,7 +46,7 @@ def numbers(game: Game, state: State) -> IntArray:
             f"row {row}, {position.fen()!r}, is not in the tablebase: it has the "
             "positions with one wolf, and four sheep on squares of one colour"
         )
-    return found
+    return places
 
 
 def positions(game: Game, to_move: int, wolf: int) -> tuple[IntArray, State]:

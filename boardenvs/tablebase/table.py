@@ -148,17 +148,17 @@ def _won(game: Game) -> list[State]:
     """As `won_positions`, for each role."""
     table = Tablebase.load(game)
     seen: BoolArray = np.zeros(NUMBERINGS[type(game)].COUNT, np.bool_)
-    found: list[list[State]] = [[] for _ in game.roles]
+    wins: list[list[State]] = [[] for _ in game.roles]
     level = new_positions(game, game.init(1), seen)
     while len(level.ply):
         won = table.lookup(level)[0] > 0
-        for role, states in enumerate(found):
+        for role, states in enumerate(wins):
             states.append(take(level, (level.to_move == role) & won))
         new = [new_positions(game, successors(game, part)[2], seen) for part in parts(level)]
         level = concat(new)
         # Sorted by number, so that the order does not depend on the parts.
         level = take(level, np.argsort(numbers(game, level)))
-    return [concat(states) for states in found]
+    return [concat(states) for states in wins]
 
 
 def new_positions(game: Game, state: State, seen: BoolArray) -> State:

@@ -30,8 +30,8 @@ def decode(kind: type[T], value: Any, whole: str) -> T:
     from pydantic import ValidationError
 
     try:
-        found: T = _adapter(cast("Any", kind)).validate_python(value)
-        return found
+        decoded: T = _adapter(cast("Any", kind)).validate_python(value)
+        return decoded
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
     path, wrong = first["loc"], first["type"]

@@ -279,8 +279,8 @@ def _end_of_lines(file: io.FileIO) -> int:
     while end:
         start = max(0, end - 4096)
         file.seek(start)
-        found = file.read(end - start).rfind(b"\n")
-        if found >= 0:
-            return start + found + 1
+        place = file.read(end - start).rfind(b"\n")
+        if place >= 0:
+            return start + place + 1
         end = start
     return 0

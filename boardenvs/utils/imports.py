@@ -34,17 +34,17 @@ def import_object(target: str) -> Any:
         raise ValueError(f"{cut(target)!r} names nothing in Python: write MODULE:NAME")
     add_current_folder()
     try:
-        found: Any = importlib.import_module(module_name)
+        value: Any = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:  # anything may be in a module
         missing = isinstance(error, ModuleNotFoundError)
         reason = str(error) if missing else describe(error, top_level(target))
         raise ValueError(f"cannot import {module_name!r}: {reason}") from error
     for part in name.split("."):
-        if not hasattr(found, part):
-            known = [name for name in dir(found) if not name.startswith("_")]
+        if not hasattr(value, part):
+            known = [name for name in dir(value) if not name.startswith("_")]
             raise ValueError(unknown(f"name in {module_name}", part, known))
-        found = getattr(found, part)
-    return found
+        value = getattr(value, part)
+    return value
 
 
 @contextmanager
