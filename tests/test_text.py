@@ -47,57 +47,46 @@ e6 | **E6**
 e6 | `e6`.
 e6 | e 6
 e6 | (e, 6)
-e6 | column e, row 6
-e6 | row 6, file E
 e6 | ["e6"]
+e6 | "e6"
 e6 | \uff45\uff16
 e6 | e6\u200b
+e6 | Move: e6
 !a1 | a1
 !z9 | {"move": "z9"}
 !pass | pass
 e6 | {"move": "e6"}
 e6 | {'move': 'E6'}
-e6 | {move: e6}
 e6 | {"move": "e6",}
 e6 | {"answer": {"move": "e6"}}
-e6 | {"response": {"final_answer": ["e6"]}}
-e6 | {"action": "place", "square": "e6", "expected reply": "f5"}
-e6 | {"opponent": {"move": "f5"}, "best move": "e6"}
-e6 | {"move": "e6 (a corner later), better than f5"}
+e6 | {"reason": "f5 loses", "move": "e6", "reply": "f6"}
 e6 | ```json\n{"move": "e6"}\n```
-e6 | I like f5. {"move": "e6"} This flips one disc and is better than f5.
+e6 | ```\ne6\n```
+e6 | I like f5. {"move": "e6"} This flips one disc.
 e6 | {"move": "f5"} is bad. {"move": "e6"}
-e6 | {"move": "e6"}, not {"move": "f5"}
-e6 | {"move": "e6"}\nThe form was {"move": "<your move>"}.
+? | {"move": "e6"} This flips one disc and is better than f5.
 ? | {"move": "e6"} Wait, no: f5
-? | {"move": "e6"}\n\nOn second thought, that loses.
 ? | {"move": "e6"}\nf4
 ? | {"move": "e6"}\nI play f5.
-? | {"move": "e6", "final_move": "f5"}
 ? | {"move": ["e6", "f5"]}
 ? | {"move": "e6 or f5"}
+? | {"move": "e6, f5"}
+? | {"move": "e6/f5"}
 ? | {"move": "not e6"}
-? | {"move": "<your move>"}
+? | {"move": "e6"}\n{"move": "<your move>"}
 ? | {"move": null}
 ? | {"moves": ["e6"]}
 ? | {"opponent_move": "e6"}
-? | [{"move": "e6"}, {"move": "f5"}]
+? | {"opponent": {"move": "f5"}, "best move": "e6"}
+? | {"choice": "e6"}
 ? | {"move": "e6"}\n{"move": "f
 ? | {"move":
-? | For example {"move": "e6"}
 e6 | <move>e6</move>
 e6 | <answer>\nMove: e6\n</answer>
 e6 | <answer><move>e6</move></answer>
 e6 | <answer>{"move": "e6"}</answer>
-e6 | Final answer: **e6** ✅ (not f5)
-e6 | Final answer: not f5 but e6
-e6 | Move: f5\n\nNo: f5 fails.\n\nMove: e6
-e6 | $\boxed{\text{e6}}$.
-? | <answer>e6
-? | {"choice": "e6"}
-e6 | The <answer> tag has it: <answer>e6</answer>
-e6 | [ANSWER]e6[/ANSWER]
 e6 | &lt;move&gt;e6&lt;/move&gt;
+? | <answer>e6
 ? | <answer>{"move": "f5"} or rather e6</answer>
 ? | <answer>e6, f5</answer>
 ? | <move></move>
@@ -107,35 +96,26 @@ e6 | $\boxed{\text{e6}}$
 ? | \boxed{e6} \boxed{e6 / f5}
 e6 | Final answer: e6
 e6 | **Final Answer:** E6
-e6 | ## Final answer\n\n**e6**
 e6 | That is all. Final answer: e6.
 e6 | Final answer: {"move": "e6"}
-e6 | - Final move: e6 - it prepares f5
-e6 | My move: I play e6, since f5 loses.
-e6 | Move -> e6
-e6 | Move: f5\nFinal move: e6
-? | Move: f5\nMove: e6
-? | Move: e6 / f5
+e6 | **Final answer**: $\boxed{e6}$
+e6 | Final answer: f5\n\nNo: that fails.\n\nFinal answer: e6
 ? | Final answer: e6, no, f5
 ? | Final answer: e6? Hmm, f5.
+? | Final answer: f5\nFinal answer: I cannot say.
 ? | Last move: e6
-? | Opponent's move: e6
-? | 12. Move: e6
 ? | Legal moves: e6
 e6 | <think>{"move": "f5"}</think> {"move": "e6"}
 e6 | {"move": "f5"} </think>\ne6
+e6 | <|channel|>analysis<|message|>f5<|end|><|start|>assistant<|channel|>final<|message|>e6
 ? | <think>{"move": "e6"}
 ? | {"move": "f5"} <think>hm</think> I still think </think> no move yet
-e6 | ~~{"move": "f5"}~~ {"move": "e6"}
-e6 | {"move": "e6"}\n> {"move": "f5"}
-? | ~~{"move": "e6"}~~
-? | > {"move": "e6"}
-? | <del>Final answer: e6</del>
 ? | I play e6.
 ? | The best move is e6
 ? | e6!? Or f5
 ? | e6, because it flips a disc.
 ? | e6 f5
+? | \u6211\u4e0d\u4e0be6
 ? | I will not play f5, but e6.
 ? | I pass on that.
 ? |
@@ -146,13 +126,9 @@ b1-b3 | ["b1", "b3"]
 b1-b3 | b1b3
 b1-b3 | b1 -&gt; b3
 b1-b3 | b1→b3
+b1-b3 | b1\u2013b3
 b1-b3 | \uff42\uff11\uff0db3
-b1-b3 | column b, row 1 to column b, row 3
-b1-b3 | {"from": "b1", "to": "b3"}
-b1-b3 | {"move": {"from": "b1", "to": "b3"}}
-b1-b3 | {"move": "b1 captures b3"}
 b1-b3 | \boxed{b1 \to b3}
-b1-b3 | Move: the piece on b1 to b3
 !b1-b4 | b1xb4
 ? | b1
 ? | b1-b3-b5
@@ -193,7 +169,7 @@ SPELLINGS = (
     lambda move: "".join(chr(ord(c) + 0xFEE0) for c in move),  # full width
     "«{}»".format,
     "「{}」".format,
-    lambda move: re.sub(r"([a-z])(\d+)", r"column \1, row \2", move.replace("-", " to ")),
+    lambda move: move.replace("-", " to "),
 )
 PROSE = ("I play {}.", "{} is best", "So {}", "Let me look: {} or {}", "I see\n- {}\n", "{} wins!",
          "My opponent's answer: {}", "“{}” was tempting")  # fmt: skip
@@ -238,13 +214,13 @@ def test_long_replies_take_no_long_time():
     """A pattern that takes the square of a length would take minutes."""
     position = make("othello").start()
     pieces = '{"a": |{"move": |<think>|<move>|e6|e6, |`|~~|> |\\boxed{|(|Move:|Final |wait no |<!--'
-    for piece in (*pieces.split("|"), "\n", "\ud800", "{'move'"):
-        read(piece * (1_000_000 // len(piece)), position)
+    for piece in (*pieces.split("|"), "\n", "\ud800", "{'move'", '"move":"e6"'):
+        read("{" + piece * (1_000_000 // len(piece)), position)
 
 
 def test_a_pass_is_a_move_where_it_is_the_only_one():
     position = parse_position(make("othello"), "8/8/8/8/8/8/8/bw6 white")
-    for reply in ("pass", "I pass.", '{"move": "pass"}', '{"move": null}', "Final answer: none"):
+    for reply in ("pass", "PASS.", '{"move": "pass"}', "Final answer: pass"):
         assert read(reply, position).action == position.game.noop, reply
     assert read('{"move": "d3"}', position).kind == "illegal"
     assert "moves are: pass" in write_prompt([position], legal_moves=True)

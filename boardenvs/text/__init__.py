@@ -4,8 +4,7 @@
     prompt = env.reset(seed=1)
     step = env.step('{"move": "b1-b3"}')
 
-`prompt` writes what models read, and `reader` reads what they write: `slots` finds the answer in a
-reply, and `moves` the move in the answer. `turn` asks again.
+`prompt` writes what models read, `reader` reads what they write, and `turn` asks again.
 """
 
 from boardenvs.game.fen import parse_position

@@ -1,23 +1,24 @@
 """Read replies: the move that one chooses, an illegal move, or nothing that can be read.
 
-A reply must give its move in an answer slot, of which the last one decides, or be nothing but a
-move. No move is ever guessed from prose, and none is put in place of the one that was named.
+A reply gives its move in an answer slot, of which the last one decides: a JSON object, a tag, a
+box or a line "Final answer: e6"; or it is nothing but a move. No move is guessed from prose.
 """
 
 from __future__ import annotations
 
+import html
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.position import Position
-from boardenvs.text.moves import RETRACTS, Move, MoveReader, plain
-from boardenvs.text.slots import OPEN, Slot, slots, spoken
+from boardenvs.games.notation import legal_names, parse_move
 from boardenvs.utils.checks import cut
 
-MOST_READ = 20_000  # characters: the last ones of a reply, without its thinking
+_MOST_READ = 20_000  # characters: the last ones of a reply, without its thinking
 _MOST_TAKEN = 1 << 22  # characters: the last ones of a reply, with its thinking
-
 
 Kind = Literal["move", "illegal", "unreadable", "cut_off", "no_answer", "refused", "filtered",
                "tool_call"]  # fmt: skip
@@ -34,6 +35,30 @@ FINISH_REASONS: dict[str, tuple[Kind, str]] = {
     ),
 }
 
+# ---- what models write ---------------------------------------------------------------------------
+
+_TAGS = "think(?:ing)?|thoughts?|reason(?:ing)?|reflection|analysis|scratchpad|seed:think"
+_THINKS = re.compile(
+    rf"<(?:{_TAGS})>|\[think\]|◁think▷|<\|channel\|>(?:analysis|commentary)", re.IGNORECASE
+)
+_THOUGHT = re.compile(
+    rf"</(?:{_TAGS})>|\[/think\]|◁/think▷|<\|channel\|>final[^<]{{0,40}}<\|message\|>",
+    re.IGNORECASE,
+)
+_NAME = "move|answer|action"
+_SLOT = re.compile(
+    rf"""\{{[^{{}}]{{0,4000}}["'](?:{_NAME})["']\s*:\s*["']([^"'{{}}]{{0,100}})["']"""
+    r"[^{}]{0,4000}\}"
+    rf"|<({_NAME})>([^<>{{}}]{{0,100}})</\2>"
+    r"|\\boxed\{((?:[^{}]|\{[^{}]{0,100}\}){0,100})\}"
+    r"|\bfinal answer\W{0,4}:([^\n{<\\]*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_OPEN = re.compile(rf"(?:\{{|<(?:{_NAME})>)[^{{}}<>]*\Z", re.IGNORECASE)  # a slot without an end
+_SQUARE = re.compile(r"\b[a-z]\d{1,2}\b", re.IGNORECASE)
+# What is no part of a move: Markdown, LaTeX, quotes, brackets, arrows and words.
+_AROUND = re.compile(r"\\[a-z]+|\b(?:from|to|move)\b|[^\w\s+#=-]|_", re.IGNORECASE)
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -42,14 +67,6 @@ class Reading:
     kind: Kind
     action: int | None  # of a legal move
     text: str  # the move, or why none could be read
-
-
-class _UnreadableError(ValueError):
-    """Why no move can be read."""
-
-    def __init__(self, why: str, kind: Kind = "unreadable") -> None:
-        super().__init__(why)
-        self.kind = kind
 
 
 def read(reply: str, position: Position, *, finish_reason: str = "stop") -> Reading:
@@ -69,63 +86,44 @@ def read(reply: str, position: Position, *, finish_reason: str = "stop") -> Read
     if finish_reason in FINISH_REASONS:
         kind, why = FINISH_REASONS[finish_reason]
         return Reading(kind, None, why)
-    moves = MoveReader.of(position)
-    try:
-        move = _chosen(reply, moves)
-    except _UnreadableError as error:
-        return Reading(error.kind, None, str(error))
-    action = moves.legal.get(move)
-    return Reading("illegal" if action is None else "move", action, "-".join(move))
-
-
-_CHOOSES = re.compile(
-    r"\b(?:i(?:'ll| will|'d)?(?: now| rather)? (?:play|choose|pick|select|take|change|switch|move|"
-    r"go with)|(?:move|answer|choice) is)\b[\s:]*(?:to |from )?([^\n]{0,40})"
-)
-
-
-def _chosen(reply: str, moves: MoveReader) -> Move:
-    """Return the move that a reply chooses."""
-    text = spoken(reply[-_MOST_TAKEN:])
-    if text is None:
-        raise _UnreadableError("the reply ends before its thinking does", "cut_off")
+    *_, text = _THOUGHT.split(reply[-_MOST_TAKEN:])
+    if _THINKS.search(text):
+        return Reading("cut_off", None, "the reply ends before its thinking does")
     if not text.strip():
-        raise _UnreadableError("the reply is empty, except for its thinking", "no_answer")
-    text = plain(text[-MOST_READ:])[-MOST_READ:]
-    found = slots(text)
-    last = found[-1] if found else None
-    after = text[last.end :] if last else text
-    if OPEN.search(after[-2000:]):
-        raise _UnreadableError("the answer is cut off", "cut_off")
-    if last is None:
-        move = moves.alone(re.sub(r"```\w*", "", text))
-        if move is None:
-            raise _UnreadableError("there is neither an answer slot nor a move alone")
-        return move
-    move = _answer(last, moves)
-    # The text around the slot must not take its move back or choose another.
-    if RETRACTS.search(after):
-        raise _UnreadableError("the reply takes its answer back")
-    others = [moves.alone(after.rstrip().rpartition("\n")[2])]
-    others += map(moves.answer, _CHOOSES.findall(after))
-    between = text[found[-2].end : last.start].strip() if found[1:] else "-"
-    if between == "," or (last.is_listed and not between):
-        others += map(moves.answer, found[-2].answers)
-    if any(other not in (None, move) for other in others):
-        raise _UnreadableError("the reply gives several answers")
-    return move
+        return Reading("no_answer", None, "the reply is empty, except for its thinking")
+    text = unicodedata.normalize("NFKC", html.unescape(text[-_MOST_READ:]))[-_MOST_READ:]
+    slots = [*_SLOT.finditer(text)]
+    slot = slots[-1] if slots else None
+    rest = text[slot.end() :] if slot else text
+    if _OPEN.search(rest):
+        return Reading("cut_off", None, "the answer is cut off")
+    if slot is None:
+        return _reading(text, position, "there is neither an answer slot nor a move alone")
+    if _SQUARE.search(rest):
+        return Reading("unreadable", None, "the reply names a square after its answer")
+    answer = slot[slot.lastindex or 0].strip()
+    return _reading(answer, position, f"the answer {cut(answer)!r} is no move")
 
 
-def _answer(slot: Slot, moves: MoveReader, depth: int = 4) -> Move:
-    """Return the one move of a slot, which may have another slot within."""
-    found = set()
-    for answer in slot.answers:
-        inner = slots(answer) if depth else []
-        if inner and inner[-1].covers(answer):
-            found.add(_answer(inner[-1], moves, depth - 1))
-        elif move := moves.answer(plain(answer)):
-            found.add(move)
-    if len(found) == 1:
-        return found.pop()
-    shown = cut(" / ".join(answer.strip() for answer in slot.answers))
-    raise _UnreadableError(f"the answer {shown!r} is {'several moves' if found else 'no move'}")
+def _reading(answer: str, position: Position, otherwise: str) -> Reading:
+    """Return the reading of an answer, which is unreadable if it has not the form of a move."""
+    game, text = position.game, _AROUND.sub(" ", answer)
+    try:
+        action = parse_move(text, position)
+    except IllegalActionError:
+        letters = _letters(text)
+    else:
+        return Reading("move", action, game.action_name(action, position))
+    names = [*legal_names(position), *legal_names(game.start()), "pass"]
+    if _form(letters) in {_form(_letters(name)) for name in names}:
+        return Reading("illegal", None, re.sub(r"(?<=\d)(?=[a-z]\d)", "-", letters))
+    return Reading("unreadable", None, otherwise)
+
+
+def _letters(move: str) -> str:
+    return re.sub(r"[\W_]|x(?=[a-z]\d)", "", move.lower())
+
+
+def _form(letters: str) -> str:
+    """Return the letters with all squares alike."""
+    return re.sub(r"\d+", "1", re.sub(r"[a-z](?=\d)", "a", letters))
