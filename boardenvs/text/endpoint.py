@@ -198,13 +198,13 @@ class Endpoint:
             if "messages" in self._extra:
                 raise ValueError(f"{settings.extra} has messages: those are the game's own")
         self.base_url = settings.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI
-        found = _ADDRESS.fullmatch(self.base_url)
-        if found is None or any(is_secret(name) for name in re.findall(r"[?&]([\w.-]+)", found[4])):
+        parts = _ADDRESS.fullmatch(self.base_url)
+        if parts is None or any(is_secret(name) for name in re.findall(r"[?&]([\w.-]+)", parts[4])):
             raise ValueError(  # it is not quoted: it may hold a password
                 'base_url must be an address such as "http://localhost:8000/v1", without a name, a '
                 f"password or a key: that belongs into the environment, as ${settings.key_env}"
             )
-        scheme, self._host, path, query = found.groups()
+        scheme, self._host, path, query = parts.groups()
         self._path = f"{path}/chat/completions{query}"
         http_, https = http.client.HTTPConnection, http.client.HTTPSConnection
         self._connect = https if scheme == "https" else http_
@@ -245,12 +245,12 @@ class Endpoint:
                 f"{quote(cut(text, 300))}"
             )
         try:
-            found = decode(_Completion, parse_json(text), "an answer")
+            answer = decode(_Completion, parse_json(text), "an answer")
         except ValueError as error:
             raise _PassingError(f"an answer of no known form: {cut(str(error), 200)}") from None
-        content, ended = found.choices[0].reply()
+        content, ended = answer.choices[0].reply()
         tokens = _tokens(prompt), _tokens(content)
-        if used := found.usage:
+        if used := answer.usage:
             tokens = used.prompt_tokens, used.completion_tokens
         return ModelReply(content, ended, tokens)
 
@@ -263,7 +263,7 @@ class Endpoint:
         if settings.system and "system" not in left_out:
             messages.insert(0, {"role": "system", "content": settings.system})
         names = "temperature", "top_p", "seed", "reasoning_effort"
-        given = {
+        fields = {
             "model": settings.model,
             "messages": messages,
             "max_tokens": settings.max_tokens,
@@ -271,7 +271,7 @@ class Endpoint:
             **(_structured(settings.structured, moves) if settings.structured else {}),
             **self._extra,
         }
-        return {k: v for k, v in given.items() if v is not None and k not in left_out}
+        return {k: v for k, v in fields.items() if v is not None and k not in left_out}
 
     def _leave_out(self, error: str, request: dict[str, Any]) -> bool:
         """Leave out the option that an error names first from now on; return whether there is one.
@@ -281,14 +281,16 @@ class Endpoint:
         options = [name for name in request if name not in ("model", "messages")]
         if len(request["messages"]) > 1:
             options.append("system")
-        found = re.search(rf"\b({'|'.join(map(re.escape, options))})\b", error) if options else None
-        if found is None or found[0] == "max_completion_tokens":
+        names = "|".join(map(re.escape, options)) or "(?!)"  # which matches nothing
+        option = next(iter(re.findall(rf"\b(?:{names})\b", error)), "max_completion_tokens")
+        if option == "max_completion_tokens":
             return False
-        if found[0] == "max_tokens":
+        if option == "max_tokens":
             self._limit = "max_completion_tokens"
+        elif option in ("tools", "tool_choice"):
+            self.left_out |= {"tools", "tool_choice"}
         else:
-            is_tool = found[0].startswith("tool")
-            self.left_out |= {found[0], *(("tools", "tool_choice") if is_tool else ())}
+            self.left_out.add(option)
         return True
 
     def _send(self, body: bytes) -> tuple[int, Any, bytes]:

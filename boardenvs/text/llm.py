@@ -143,9 +143,9 @@ class LlmPlayer(TextPlayer):
         # All that the endpoint is sent, without the key.
         sent = self._endpoint.base_url, self._endpoint.request(turn.prompt, moves), number
         question = hashlib.sha256(json.dumps(sent).encode()).hexdigest()[:32]
-        time, known = self._log.take(question)
-        if known is not None:
-            return known
+        time, logged = self._log.take(question)
+        if logged is not None:
+            return logged
         for _ in range(settings.timeouts):
             self._check_limits()
             reply = self._endpoint.ask(turn.prompt, moves)
@@ -162,11 +162,11 @@ class LlmPlayer(TextPlayer):
         )
 
     def _check_limits(self) -> None:
-        given, tokens, cost = self._settings, self.tokens, self.cost
-        if given.tokens is not None and tokens >= given.tokens:
-            raise StopPlayError(f"{tokens:,} tokens are used, of {given.tokens:,} at most")
-        if given.cost is not None and cost >= given.cost:
-            raise StopPlayError(f"the replies cost {cost:.2f}, of {given.cost} at most")
+        limits, tokens, cost = self._settings, self.tokens, self.cost
+        if limits.tokens is not None and tokens >= limits.tokens:
+            raise StopPlayError(f"{tokens:,} tokens are used, of {limits.tokens:,} at most")
+        if limits.cost is not None and cost >= limits.cost:
+            raise StopPlayError(f"the replies cost {cost:.2f}, of {limits.cost} at most")
 
 
 @wraps(LlmSettings, assigned=(), updated=())

@@ -79,8 +79,8 @@ class TextPlayer(HistoryAgent):
     def _choose(self, position: Position, actions: list[int], number: int) -> int:
         """Ask until there is a legal move; NoMoveError if no retry is left."""
         line = line_to(position, actions)
-        known = ([position], []) if line is None else (line, actions)
-        turn = TextTurn(*known, self._legal_moves, self._retries)
+        played = ([position], []) if line is None else (line, actions)
+        turn = TextTurn(*played, self._legal_moves, self._retries)
         while not turn.is_over:
             reply = self._ask(turn, number)
             with self._counting:

@@ -127,8 +127,8 @@ class GameTools:
     def analyse(self, moves: int = 5) -> dict[str, Any]:
         """The values of the best moves of the position to the side to move, and what is proven."""
         self._thinking.begin()
-        found: dict[str, Any] = self._thinking.call(_analysis, self._playing().position)
-        return found | {"moves": found["moves"][: max(moves, 0)]}
+        values: dict[str, Any] = self._thinking.call(_analysis, self._playing().position)
+        return values | {"moves": values["moves"][: max(moves, 0)]}
 
     def _playing(self) -> TextEnv:
         if self._env is None:
