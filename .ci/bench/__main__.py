@@ -26,7 +26,7 @@ from boardenvs.bench import measure
 from boardenvs.games import parse
 from boardenvs.kernel import get_backend
 from boardenvs.report import ReportTable
-from boardenvs.report.figures import FAINT, drawing, to_png
+from boardenvs.report.figures import FAINT, drawing
 from boardenvs.utils.console import make_console
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.threads import limit_jax
@@ -63,7 +63,8 @@ def main(
         workloads = [*ours(own, sizes, backends), *searches(own, backends)]
         if others:
             workloads += peers(own, [size for size in PEER_SIZES if size <= max(sizes)])
-    plays = [workload.ready() for workload in workloads]
+    workloads = [workload for workload in workloads if workload.is_ready()]
+    plays = [workload.play for workload in workloads]
     for workload, rates in zip(workloads, measure(plays, rounds, seconds, clock), strict=True):
         workload.rates = rates
     make_console().print(ReportTable([row(workload) for workload in workloads]))
@@ -128,7 +129,7 @@ def draw(path: Path, workloads: list[Workload]) -> None:
         axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.yaxis.set_major_formatter(EngFormatter(sep=""))
         figure.legend(loc="outside right upper")
-        write_atomically(path, to_png(figure))
+        figure.savefig(path, dpi=150, metadata={"Software": None})
 
 
 if __name__ == "__main__":

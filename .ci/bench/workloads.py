@@ -50,17 +50,22 @@ class Workload:
     unit: str = "plies"
     rates: list[float] = field(default_factory=list)  # units a second, of each round
 
-    def ready(self) -> Slice:
-        """Return the work, compiled, which chooses its backend."""
-
-        def work() -> int:
-            set_backend(self.backend)
-            return play()
-
+    def is_ready(self) -> bool:
+        """Whether it runs; it is compiled then. An error of ours is raised, others are printed."""
         set_backend(self.backend)
-        play = self.start()
-        work()
-        return work
+        try:
+            self._work = self.start()
+            self.play()
+        except Exception as error:
+            if self.library == "boardenvs":
+                raise
+            print(f"not run: {self.library} x{self.boards}: {type(error).__name__}: {error}")
+            return False
+        return True
+
+    def play(self) -> int:
+        set_backend(self.backend)
+        return self._work()
 
 
 def ours(games: list[Game], sizes: list[int], backends: list[str]) -> Iterator[Workload]:

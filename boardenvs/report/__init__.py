@@ -1,4 +1,4 @@
-"""Reports of a tournament, a training, a benchmark or an exam, all made in the same way.
+"""Reports of a tournament, a training or an exam, all made in the same way.
 
 `ReportTable` is a table for the terminal, Markdown and notebooks; `Document` composes headings,
 text, tables and pictures, and writes report.md and report.html; `boardenvs.report.figures` has the

@@ -50,13 +50,6 @@ def drawing(width: float, height: float) -> Iterator[Figure]:
         yield Figure(figsize=(width, height))
 
 
-def to_png(figure: Figure) -> bytes:
-    """The figure on white; the same figure gives the same bytes."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=150, metadata={"Software": None})
-    return buffer.getvalue()
-
-
 def to_svg(figure: Figure, title: str = "") -> bytes:
     """The figure as SVG on a transparent ground, with a title above it.
 
