@@ -63,7 +63,12 @@ e6 | {"reason": "f5 loses", "move": "e6", "reply": "f6"}
 e6 | ```json\n{"move": "e6"}\n```
 e6 | ```\ne6\n```
 e6 | I like f5. {"move": "e6"} This flips one disc.
-e6 | {"move": "f5"} is bad. {"move": "e6"}
+e6 | {"move": "f5"} is bad.\nBetter: {"move": "e6"}
+e6 | {"move": "e6"}\n\boxed{e6}
+? | {"move": "e6"}, not {"move": "f5"}
+? | [{"move": "e6"}, {"move": "f5"}]
+? | [\n{"move": "e6"},\n{"move": "f5"}\n]
+? | {"move": "e6"}\n> {"move": "f5"}
 ? | {"move": "e6"} This flips one disc and is better than f5.
 ? | {"move": "e6"} Wait, no: f5
 ? | {"move": "e6"}\nf4

@@ -56,6 +56,7 @@ _SLOT = re.compile(
 )
 _OPEN = re.compile(rf"(?:\{{|<(?:{_NAME})>)[^{{}}<>]*\Z", re.IGNORECASE)  # a slot without an end
 _SQUARE = re.compile(r"\b[a-z]\d{1,2}\b", re.IGNORECASE)
+_TOGETHER = re.compile(r"[^\n]*|\W*")  # between slots of one line, or of a list
 # What is no part of a move: Markdown, LaTeX, quotes, brackets, arrows and words.
 _AROUND = re.compile(r"\\[a-z]+|\b(?:from|to|move)\b|[^\w\s+#=-]|_", re.IGNORECASE)
 
@@ -101,8 +102,16 @@ def read(reply: str, position: Position, *, finish_reason: str = "stop") -> Read
         return _reading(text, position, "there is neither an answer slot nor a move alone")
     if _SQUARE.search(rest):
         return Reading("unreadable", None, "the reply names a square after its answer")
-    answer = slot[slot.lastindex or 0].strip()
+    for earlier in slots[-2:-1]:
+        between = text[earlier.end() : slot.start()]
+        if _letters(_answer(earlier)) != _letters(_answer(slot)) and _TOGETHER.fullmatch(between):
+            return Reading("unreadable", None, "the reply gives several answers")
+    answer = _answer(slot)
     return _reading(answer, position, f"the answer {cut(answer)!r} is no move")
+
+
+def _answer(slot: re.Match[str]) -> str:
+    return slot[slot.lastindex or 0].strip()
 
 
 def _reading(answer: str, position: Position, otherwise: str) -> Reading:
