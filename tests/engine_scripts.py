@@ -12,11 +12,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from boardenvs.agents.history import History
 from boardenvs.engines import EngineProcess, ProcessTransport, ServedAgent, servers_of
 from boardenvs.engines.player import ask_each
 from boardenvs.engines.protocol import Ended, ServedLimits
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
+from boardenvs.game.session import GameSession
 from boardenvs.game.state import IntArray, State
 from boardenvs.search.analysis import Analysis, MoveAnalysis
 
@@ -85,7 +87,7 @@ class Scripted(ProcessTransport):
         self.closed = True
 
 
-def last_legal(position: Position, actions: Any) -> int:
+def last_legal(position: Position) -> int:
     """The move of the engines in tests."""
     return position.legal_actions()[-1]
 
@@ -97,9 +99,9 @@ class Chooser(ServedAgent):
     choose_action: Any = last_legal
     asked: list[ServedLimits] = field(default_factory=list)
 
-    def choose(self, position: Position, actions: Any, limits: ServedLimits) -> tuple[int, None]:
+    def choose(self, session: GameSession, limits: ServedLimits) -> tuple[int, None]:
         self.asked.append(replace(limits))
-        return self.choose_action(position, actions), None
+        return self.choose_action(session.position), None
 
     def analyse(self, position: Position, limits: ServedLimits) -> Analysis:
         self.asked.append(replace(limits))
@@ -136,7 +138,6 @@ class Played:
     started: list[Scripted] = field(default_factory=list)
     games_at_once: int = 0
     depth: int | None = None
-    wants_history = True
 
     def __post_init__(self) -> None:
         self.engine = EngineProcess(self.start, self.protocol, self.move_time, self.depth)
@@ -145,11 +146,8 @@ class Played:
         self.started.append(Scripted(self.make(len(self.started))))
         return self.started[-1]
 
-    def act(self, game: Game, state: State, rng: Any) -> IntArray:
-        raise AssertionError("it needs the history")
-
-    def act_after(self, game: Game, state: State, actions: IntArray, rng: Any) -> IntArray:
-        return ask_each(self.engine, game, state, actions)
+    def act(self, game: Game, state: State, rng: Any, history: History | None = None) -> IntArray:
+        return ask_each(self.engine, game, state, history)
 
 
 # ---- what engines do wrong -----------------------------------------------------------------------

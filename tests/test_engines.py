@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from contextlib import nullcontext
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ from engine_scripts import (
 from variants import random_line
 
 from boardenvs import games, make_agent, play_match
+from boardenvs.agents.history import History
 from boardenvs.agents.spec import runs_code
 from boardenvs.engines import (
     EngineError,
@@ -44,11 +46,12 @@ from boardenvs.engines import (
     serve,
     servers_of,
 )
-from boardenvs.engines.player import ask_each
 from boardenvs.engines.protocol import ServedLimits
+from boardenvs.exams import take_exam
 from boardenvs.game.contract import Game
-from boardenvs.game.errors import ForfeitError
+from boardenvs.game.errors import ForfeitError, HistoryNeededError
 from boardenvs.game.position import Position, stack
+from boardenvs.game.session import GameSession
 from boardenvs.game.state import IntArray, State
 from boardenvs.games.notation import parse_move
 from boardenvs.play import choose_action
@@ -75,7 +78,7 @@ def positions_of(game: Game, seed: int, plies: int = 12) -> tuple[State, IntArra
 # ---- the same moves ------------------------------------------------------------------------------
 
 
-def scattered(position: Position, actions: Any) -> int:
+def scattered(position: Position) -> int:
     """A move that depends on the whole position."""
     legal = position.legal_actions()
     return legal[hash((position.words, position.to_move)) % len(legal)]
@@ -83,7 +86,7 @@ def scattered(position: Position, actions: Any) -> int:
 
 class InProcess:
     def act(self, game: Game, state: State, rng: Any) -> IntArray:
-        found = (p.is_over() or scattered(p, ()) for p in game.positions(state))
+        found = (p.is_over() or scattered(p) for p in game.positions(state))
         return np.array(list(found), np.int64)
 
 
@@ -107,7 +110,7 @@ def test_our_own_engine_plays_as_in_process(protocol: str, name: str) -> None:
     assert np.array_equal(np.array(through.actions), np.array(within.actions))
     assert len(engine.started) == 1
     state = positions_of(game, 1)[0]
-    chosen = ask_each(engine.engine, game, state, np.empty((3, 0), np.int16))
+    chosen = engine.act(game, state, None)
     assert (chosen == InProcess().act(game, state, None)).all()
     assert len(engine.started) == 1
 
@@ -122,8 +125,9 @@ def test_what_others_send_and_expect() -> None:
         said.append(line)
         return nboard(line)
 
-    position = OTHELLO.start().step(OTHELLO.parse_action("e6"))
-    EngineProcess(Played(lambda number: script).start, "nboard").choose(position, [20])
+    session = GameSession(OTHELLO)
+    session.play(OTHELLO.parse_action("e6"))
+    EngineProcess(Played(lambda number: script).start, "nboard").choose(session)
     start = "---------------------------O*------*O---------------------------"
     assert said[-3].endswith(f"BO[8 {start} *]B[E6];)")
 
@@ -164,10 +168,30 @@ def test_an_engine_keeps_its_memory_of_a_game(protocol: str) -> None:
     else:
         assert (count["clear_board"], count["level 7"]) == (6, 1)
         assert count["play "] < plies * 0.7
-    take_back = positions_of(OTHELLO, 1)
-    expected = [scattered(position, ()) for position in OTHELLO.positions(take_back[0])]
+    state, played_before = positions_of(OTHELLO, 1)
+    expected = [scattered(position) for position in OTHELLO.positions(state)]
     for _ in range(2):  # games that the engine does not have on its board
-        assert ask_each(engine.engine, OTHELLO, *take_back).tolist() == expected
+        assert engine.act(OTHELLO, state, None, History(played_before)).tolist() == expected
+
+
+def test_without_a_command_for_positions_an_engine_needs_the_moves() -> None:
+    """Which an exam says, instead of marking it."""
+
+    def script(number: int) -> Any:
+        its = honest(OTHELLO, "gtp")
+        return lambda line: (
+            part.replace(b"boardenvs-position\n", b"") if isinstance(part, bytes) else part
+            for part in its(line)
+        )
+
+    engine = Played(script, "gtp")
+    positions, actions = random_line(OTHELLO, 1, 9)
+    session = GameSession.reaching(positions[-1], actions)
+    for _ in range(2):
+        assert choose_action(session, engine) == last_legal(positions[-1])
+        for play in (partial(choose_action, positions[-1]), partial(take_exam, OTHELLO)):
+            with pytest.raises(HistoryNeededError, match="needs all moves from the start"):
+                play(engine)
 
 
 def test_hints_are_values_of_moves() -> None:
@@ -317,10 +341,10 @@ def test_limits_of_others_are_those_of_players_that_search() -> None:
         served = ServedAgent(make_agent("alphabeta:depth=2"), 0)
         assert served._within(ServedLimits(depth=depth)) == make_agent(f"alphabeta:depth={kept}")
     agent = ServedAgent(make_agent("alphabeta:depth=2,evaluation=trained"), 4)
-    action, value = agent.choose(position, (), ServedLimits())
+    action, value = agent.choose(GameSession(OTHELLO), ServedLimits())
     found = agent.analyse(position, ServedLimits())
     assert value == {move.action: move.value for move in found.moves}[action]
-    assert action == choose_action(position, "alphabeta:depth=2,evaluation=trained", 4, ())
+    assert action == choose_action(position, "alphabeta:depth=2,evaluation=trained", 4)
 
 
 def test_our_engine_reads_lines_as_gtp_says() -> None:
@@ -370,7 +394,7 @@ def play(
     """The actions of an engine, and the reasons of its forfeits by row; it was not slow."""
     reasons: dict[int, str] = {}
     try:
-        chosen = engine.act_after(game, state, played, None)
+        chosen = engine.act(game, state, None, History(played))
     except ForfeitError as error:
         chosen, reasons = error.actions, dict(error.reasons)
     assert all(map(is_shown, reasons.values()))
@@ -396,7 +420,7 @@ def test_a_fault_costs_one_game(protocol: str, fault: str) -> None:
         chosen, reasons = play(engine, OTHELLO, state, played)
         assert list(reasons) == ([when] if fault in FAULTS else [])
         for row, position in enumerate(OTHELLO.positions(state)):
-            assert row in reasons or chosen[row] == last_legal(position, ())
+            assert row in reasons or chosen[row] == last_legal(position)
         assert engine.started[0].closed == bool(reasons)
 
 
@@ -418,7 +442,7 @@ def test_an_engine_without_a_protocol_is_late_and_after_three_times_asked_no_mor
     )
     assert len(engine.started) == 3
     with pytest.raises(EngineError, match="late 3 times in a row, and is asked no more"):
-        engine.engine.choose(OTHELLO.start(), ())
+        engine.engine.choose(GameSession(OTHELLO))
     with pytest.raises(ValueError, match="not done in 60 seconds"):
         Played(lambda number: lambda line: []).engine.check_game(OTHELLO)
 
@@ -442,7 +466,7 @@ def test_the_limit_for_a_move(limit: float | None, is_kept: bool) -> None:
     positions, actions = random_line(OTHELLO, 1, 3)
     for ply in (0, 2):
         with nullcontext() if is_kept else pytest.raises(EngineError, match="not done in 4"):
-            engine.engine.choose(positions[ply], actions[:ply])
+            engine.engine.choose(GameSession.reaching(positions[ply], actions[:ply]))
     told = [line for line in said if line.endswith("time_settings 0 4 1")]
     assert len(told) == (limit == 4.0)
 
@@ -502,7 +526,7 @@ def test_processes_that_fail_are_ended(
     engine = EngineProcess(lambda: ProcessTransport(command), move_time=0.1)
     began = time.monotonic()
     with pytest.raises(EngineError) as caught:
-        engine.choose(OTHELLO.start(), ())
+        engine.choose(GameSession(OTHELLO))
     assert is_shown(str(caught.value))
     assert time.monotonic() - began < 30
     assert HOW_ENDED.get(program, "") in str(caught.value)

@@ -19,11 +19,12 @@ from web_server import line, served
 
 from boardenvs import games, play_match
 from boardenvs.board.bitboard import SIZE
-from boardenvs.engines.protocol import MoveQuery
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
+from boardenvs.game.session import GameSession
 from boardenvs.game.state import IntArray, State
-from boardenvs.records import Record, replay
+from boardenvs.play import session_of
+from boardenvs.records import Record
 
 OTHELLO = games.make("othello")
 
@@ -43,9 +44,9 @@ PLAYER = f"engine:{RHINO} --level=1"
 def test_grhino_has_the_board_that_we_have(seed: int) -> None:
     """After random plies, with passes, and at the end of games: squares, colours, side to move."""
     positions, actions = random_line(OTHELLO, seed, 200 if seed % 2 else 10 + 2 * seed)
-    plies = MoveQuery.of(positions[-1], actions).plies
-    passed = [ply.name == "pass" for ply in plies]
-    commands = [f"play {('black', 'white')[ply.role]} {ply.name}" for ply in plies]
+    plies = GameSession.reaching(positions[-1], actions).plies
+    passed = [name == "pass" for _, name in plies]
+    commands = [f"play {('black', 'white')[at.to_move]} {name}" for at, name in plies]
     answer = subprocess.run(
         [str(RHINO)], input="\n".join([*commands, "showboard", "quit", ""]), text=True,
         capture_output=True, timeout=60, check=True,
@@ -87,8 +88,9 @@ def test_gnu_go_plays_to_the_end_and_counts_as_we_do(opponent: str) -> None:
     assert [fault.explain("it", 2) for fault in result.faults] == [None, None]
     for row in np.array(result.actions).reshape(2, -1):
         actions = row[row >= 0].tolist()
-        *_, end = replay(Record(game, actions))
-        moves = [f"play {'bw'[ply.role]} {ply.name}" for ply in MoveQuery.of(end, actions).plies]
+        session = session_of(Record(game, actions))
+        end = session.position
+        moves = [f"play {'bw'[at.to_move]} {name}" for at, name in session.plies]
         assert any(" j" in move for move in moves)
         lines = "\n".join(["boardsize 9", "komi 6.5", *moves, "final_score", "quit", ""])
         scores = [

@@ -12,6 +12,7 @@ from web_server import served
 
 from boardenvs import render
 from boardenvs.game.check import check_rules
+from boardenvs.game.session import GameSession
 from boardenvs.games import make
 from boardenvs.records import make_record
 from boardenvs.records.page import write_page
@@ -47,11 +48,11 @@ def test_walls_and_numbers_are_drawn_on_empty_squares():
 
 def test_prompts_explain_every_kind_of_move():
     """As the game writes them; a part without a legal move has an example too."""
-    said = write_prompt([GAME.start()])
+    said = write_prompt(GameSession(GAME))
     assert "a fence along its upper edge as a square and f, like b1f; or for a fence along" in said
     assert "as a square and p, like b1p. Think" in said
     assert "a hyphen and the square that it goes to, as in b1-b3" in write_prompt(
-        [make("lines_of_action").start()]
+        GameSession(make("lines_of_action"))
     )
 
 

@@ -25,6 +25,7 @@ from boardenvs.envs.page import page_of
 from boardenvs.game import PositionError
 from boardenvs.game.check import RulesError, check_rules
 from boardenvs.game.fen import parse_position
+from boardenvs.game.session import GameSession
 from boardenvs.text.prompt import write_prompt
 from boardenvs.web.boards import describe_game, describe_position
 
@@ -190,7 +191,7 @@ def test_records_texts_and_pictures(tmp_path: Path) -> None:
     env.reset(options={"position": "start c1"})
     assert "south to move" in env.render()
     assert "<svg" in render.to_svg(GAME, position)
-    assert "2 S4 S4 S4 S4 S4 S4 ." in write_prompt([GAME.start()])
+    assert "2 S4 S4 S4 S4 S4 S4 ." in write_prompt(GameSession(GAME))
     assert "Sow the seeds" in page_of(GAME)
     assert describe_game(GAME)["text"] == "sowing:Sowing"
     assert describe_position(GAME.start())["legal"][2][:2] == ["c1", (2,)]

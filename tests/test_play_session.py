@@ -1,5 +1,7 @@
 """A game in progress: `boardenvs.play`."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from variants import make, random_record
@@ -63,6 +65,32 @@ def test_a_player_is_asked_for_one_move():
         boardenvs.choose_action(position, "greddy")
     with pytest.raises(boardenvs.IllegalActionError, match="action 27"):
         boardenvs.choose_action(position, lambda seen: 27)
+
+
+def test_a_player_gets_the_games_so_far_if_it_wants_them():
+    """In a match with a memory for each game; for one move, if its game is known."""
+    known = []
+
+    def act(game, state, rng, history=None):
+        known.append(history is not None)
+        for row, position in enumerate(game.positions(state) if history else ()):
+            plies = history.plies(row)
+            assert GameSession.reaching(position, plies).actions == tuple(plies)
+            if history.memory:
+                before = history.memory[row].get("plies", [])
+                assert plies[: len(before)] == before
+                history.memory[row]["plies"] = plies
+        return game.sample(state, rng)
+
+    for player in (act, SimpleNamespace(act=act)):
+        assert not boardenvs.play_match(OTHELLO, player, "random", 3).forfeits.any()
+        session = session_of(random_record(OTHELLO, plies=20))
+        boardenvs.choose_action(session, player)
+        assert all(known)
+        boardenvs.choose_action(session.position, player)
+        boardenvs.choose_action(GameSession.reaching(session.position), player)
+        assert known[-2:] == [False, False]
+        known.clear()
 
 
 def test_othello_is_written_as_its_players_know_it():

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from traceback import walk_stack
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -271,7 +270,9 @@ def test_matches_go_on_with_earlier_values_and_repeat() -> None:
     agent = AlphaBetaAgent(nodes=1000)
     games = play(agent)
     assert play(agent) == play(copy.deepcopy(agent)) == games
-    assert play(SimpleNamespace(act=agent.act)) != games
+    assert play(lambda game, state, rng: agent.act(game, state, rng)) != games
+    both = [play_match(OTHELLO, agent, other, 3) for other in (agent, copy.deepcopy(agent))]
+    np.testing.assert_array_equal(both[0].actions, both[1].actions)  # each side has its own
 
 
 def test_what_is_over_or_forced_is_not_searched() -> None:

@@ -16,6 +16,7 @@ from boardenvs import records
 from boardenvs.board.bitboard import squares_of
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.exams import take_exam
+from boardenvs.game.session import GameSession
 from boardenvs.text import (
     ExamEnv,
     TextEnv,
@@ -228,7 +229,7 @@ def test_a_pass_is_a_move_where_it_is_the_only_one():
     for reply in ("pass", "PASS.", '{"move": "pass"}', "Final answer: pass"):
         assert read(reply, position).action == position.game.noop, reply
     assert read('{"move": "d3"}', position).kind == "illegal"
-    assert "moves are: pass" in write_prompt([position], legal_moves=True)
+    assert "moves are: pass" in write_prompt(GameSession.reaching(position), legal_moves=True)
 
 
 # ---- prompts -------------------------------------------------------------------------------------
@@ -265,16 +266,14 @@ A move is written like e6. Think as long as you like, and then end your reply"""
 
 
 def test_prompts_tell_the_game():
-    line = [make("othello_holes").start()]
-    actions = [line[0].game.parse_action(name) for name in ("f5", "d6", "c5")]
-    for action in actions:
-        line.append(line[-1].step(action))
-    prompt = write_prompt(line, actions, legal_moves=True)
+    session = GameSession(make("othello_holes"))
+    session.play_line([session.game.parse_action(name) for name in ("f5", "d6", "c5")])
+    prompt = write_prompt(session, legal_moves=True)
     assert prompt.startswith(
         "You play Othello with holes. You are white, and black is your opponent."
     )
     assert TOLD in prompt
-    assert "at a position of its own" in write_prompt(line[-1:])
+    assert "at a position of its own" in write_prompt(GameSession.reaching(session.position))
 
 
 @pytest.mark.parametrize("name", BUILT_IN)

@@ -10,7 +10,6 @@ import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from itertools import pairwise
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -353,7 +352,7 @@ def test_matches_use_trees_again_and_repeat() -> None:
     games, judged = play(agent)
     assert play(agent) == (games, judged)
     assert play(copy.deepcopy(agent))[0] == games
-    again, more = play(SimpleNamespace(act=agent.act))
+    again, more = play(lambda game, state, rng: agent.act(game, state, rng))
     assert again == games
     assert more > judged
 

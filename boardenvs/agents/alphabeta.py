@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 import numpy as np
 
 from boardenvs import games
 from boardenvs.agents.base import check_heuristic
-from boardenvs.agents.reuse import Reuse
+from boardenvs.agents.history import History
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
 from boardenvs.search.alphabeta import alphabeta_for
 from boardenvs.search.analysis import Analysis
-from boardenvs.search.compiled.transposition import TranspositionTable
 from boardenvs.search.compiler import has_exact_end
 from boardenvs.search.evaluation import Evaluation
 from boardenvs.search.evaluation_file import load_evaluation, trained_evaluation
@@ -67,9 +66,6 @@ class AlphaBetaAgent:
     evaluation: str | None = None
     probcut: float | None = None
     reductions: bool | None = None
-    _reuse: Reuse[TranspositionTable] = field(
-        default_factory=Reuse, init=False, compare=False, repr=False
-    )
 
     def __post_init__(self) -> None:
         self._limits()  # raises ValueError for a wrong limit
@@ -121,27 +117,24 @@ class AlphaBetaAgent:
             )
         return evaluation
 
-    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
-        rng = np.random.default_rng(rng)
-        seeds = rng.bit_generator.random_raw(game.check_state(state))
-        evaluation, limits = _plan(self, game)
-        return alphabeta_for(game, evaluation).search(state, seeds, limits).action
-
-    def act_after(
-        self, game: Game, state: State, actions: IntArray, rng: np.random.Generator
+    def act(
+        self,
+        game: Game,
+        state: State,
+        rng: np.random.Generator | None = None,
+        history: History | None = None,
     ) -> IntArray:
-        """As `act`, but go on with the values of the move before if `rng` is the same."""
+        seeds = np.random.default_rng(rng).bit_generator.random_raw(game.check_state(state))
         evaluation, limits = _plan(self, game)
-        nodes = limits.nodes or (MAX_NODES if limits.time is None else _IN_TIME)
         search = alphabeta_for(game, evaluation)
-        if nodes * len(actions) > _MOST_KEPT or not has_exact_end(game):
-            return self.act(game, state, rng)
-        tables = [x or search.new_table(nodes) for x in self._reuse.take(game, rng, actions)]
-        seeds = rng.bit_generator.random_raw(game.check_state(state))
-        chosen = search.search(state, seeds, limits, tables=tables).action
-        for row, action, table in zip(actions, chosen.tolist(), tables, strict=True):
-            self._reuse.put(row, action, table)
-        return chosen
+        nodes = limits.nodes or (MAX_NODES if limits.time is None else _IN_TIME)
+        is_kept = nodes * len(seeds) <= _MOST_KEPT and has_exact_end(game)
+        tables = []
+        for memory in (history and is_kept and history.memory) or ():
+            if "table" not in memory:
+                memory["table"] = search.new_table(nodes)
+            tables.append(memory["table"])
+        return search.search(state, seeds, limits, tables=tuple(tables)).action
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
         """Search the position, and each other move as deep, in half the time each."""

@@ -40,39 +40,11 @@ class Agent(Protocol):
         All random numbers come from `rng`: the same state and generator give the same actions.
         Built-in agents also work without one, `agent.act(game, state)`, but then their choice
         among equal actions is not reproducible.
+
+        An `act` with a further parameter, `history=None`, gets the games so far where they are
+        known, a `boardenvs.agents.History`.
         """
         ...
-
-
-@runtime_checkable
-class HistoryAgent(Agent, Protocol):
-    """An agent that uses the moves of each game so far; matches pass them to it."""
-
-    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
-        """As `act_after`, of games without known moves."""
-        return self.act_after(game, state, np.empty((len(state.ply), 0), np.int32), rng)
-
-    @abstractmethod
-    def act_after(
-        self,
-        game: Game,
-        state: State,
-        actions: IntArray,
-        rng: np.random.Generator | None = None,
-    ) -> IntArray:
-        """As `Agent.act`; row i of `actions` (B, P) int32 has the plies of game i from its start,
-        -1 after the last.
-        """
-        ...
-
-
-def act_after(
-    agent: Agent, game: Game, state: State, actions: IntArray, rng: np.random.Generator
-) -> IntArray:
-    """The agent's actions, by `act_after` if it is a `HistoryAgent`, else by `act`."""
-    if isinstance(agent, HistoryAgent):
-        return agent.act_after(game, state, actions, rng)
-    return agent.act(game, state, rng)
 
 
 def cpu_elsewhere(agent: object) -> float:

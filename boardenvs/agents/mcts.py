@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from boardenvs.agents.base import check_game
+from boardenvs.agents.history import History
 from boardenvs.agents.policy_file import load_policy
-from boardenvs.agents.reuse import Reuse
 from boardenvs.agents.trained import TrainedAgent
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position, stack
@@ -65,7 +65,6 @@ class MCTSAgent:
     c: float = 1.0
     evaluator: Evaluator | None = None
     time: float | None = None
-    _reuse: Reuse[Subtree] = field(default_factory=Reuse, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.simulations is not None and not is_whole(self.simulations, 1, _MOST_SIMULATIONS):
@@ -97,24 +96,14 @@ class MCTSAgent:
         end = time.monotonic() + self.time
         return lambda: time.monotonic() >= end
 
-    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
-        return self._act(game, state, np.random.default_rng(rng), None)
-
-    def act_after(
-        self, game: Game, state: State, actions: IntArray, rng: np.random.Generator
+    def act(
+        self,
+        game: Game,
+        state: State,
+        rng: np.random.Generator | None = None,
+        history: History | None = None,
     ) -> IntArray:
-        """As `act`, with tree reuse if there is an evaluator or a time, and `rng` is that of the
-        move before; see `HistoryAgent.act_after`.
-        """
-        if self.evaluator is None and self.time is None:
-            return self.act(game, state, rng)  # random games are played faster than trees are kept
-        return self._act(game, state, rng, actions)
-
-    def _act(
-        self, game: Game, state: State, rng: np.random.Generator, actions: IntArray | None
-    ) -> IntArray:
-        """Search the rows that have a choice, with tree reuse if the games' actions are given."""
-        known = [] if actions is None else self._subtrees(game, rng, actions)
+        rng = np.random.default_rng(rng)
         seeds = rng.integers(1 << 64, size=game.check_state(state), dtype=np.uint64)
         chance = rng.random((len(seeds), game.num_actions))
         legal = game.legal(state)
@@ -123,26 +112,23 @@ class MCTSAgent:
         choice = np.flatnonzero(legal.sum(axis=1) > 1)
         settings = self._settings()
         together = settings.simulations if self.time is None else MAX_SIMULATIONS
+        # Random games are played faster than trees are kept.
+        reuses = self.evaluator is not None or self.time is not None
+        memory = (history.memory or ()) if history and reuses else ()
+        plies = [history.plies(row) for row in range(len(memory))] if history else []
+        before = [*map(_subtree, memory, plies)]
         for part in parts(len(choice), together):
             rows = choice[part]
-            before = [known[row] for row in rows] if known else []
-            trees = Trees(game, take(state, rows), seeds[rows], settings, before)
+            kept = [before[row] for row in rows] if before else []
+            trees = Trees(game, take(state, rows), seeds[rows], settings, kept)
             trees.search(self._most(), self._stop())
             preference = _preference(trees.read()) + chance[rows] * _CHANCE
             preference[~legal[rows]] = -1.0
             chosen[rows] = preference.argmax(axis=1)
-            if actions is not None:
-                for place, row in enumerate(rows.tolist()):
-                    action = int(chosen[row])
-                    self._reuse.put(actions[row], action, trees.keep(place, action))
+            for place, row in enumerate(rows.tolist() if memory else ()):
+                action = int(chosen[row])
+                memory[row]["tree"] = trees.keep(place, action), len(plies[row]) + 1
         return chosen
-
-    def _subtrees(
-        self, game: Game, rng: np.random.Generator, actions: IntArray
-    ) -> list[Subtree | None]:
-        """The subtrees of games, after the other side's last action."""
-        known = zip(self._reuse.take(game, rng, actions), actions, strict=True)
-        return [tree and tree.after(int(row[row >= 0][-1])) for tree, row in known]
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
         """By the tree's visits, values, most visited lines and proofs."""
@@ -194,6 +180,17 @@ class MCTSAgent:
 
     def check_game(self, game: Game) -> None:
         check_game(self.evaluator, game)
+
+
+def _subtree(memory: dict[str, Any], plies: list[int]) -> Subtree | None:
+    """Take the tree of the move before from a game's memory, and return what is left after the
+    plies since then.
+    """
+    tree: Subtree | None
+    tree, count = memory.pop("tree", (None, 0))
+    for action in plies[count:]:
+        tree = tree and tree.after(action)
+    return tree
 
 
 def _begin(

@@ -26,6 +26,7 @@ from typing import Any, cast
 import numpy as np
 
 from boardenvs.agents.base import Agent, check_game
+from boardenvs.agents.history import History, with_history
 from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State
 from boardenvs.utils.checks import cut, quote, unknown
@@ -72,11 +73,16 @@ class BoardPolicy:
 class BatchPolicy:
     """Asks a function of a batch, `act(game, state, rng)`."""
 
-    function: Callable[..., Any]
+    function: Callable[..., IntArray]
 
-    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
-        actions: IntArray = self.function(game, state, np.random.default_rng(rng))
-        return actions
+    def act(
+        self,
+        game: Game,
+        state: State,
+        rng: np.random.Generator | None = None,
+        history: History | None = None,
+    ) -> IntArray:
+        return with_history(self.function, history)(game, state, np.random.default_rng(rng))
 
 
 def adapt(given: object) -> Agent:

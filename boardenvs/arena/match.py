@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
 from boardenvs.agents.base import Agent, games_at_once, taking_turns
+from boardenvs.agents.history import History
 from boardenvs.agents.spec import agent_for
 from boardenvs.arena.match_result import MatchResult
 from boardenvs.arena.player import FORFEIT, Faults, Player
@@ -204,9 +206,11 @@ class MatchInProgress:
         progress: Callable[[MatchInProgress], None],
     ) -> None:
         state = take(concat([self._openings.state] * 2), rows)
+        memories = [{row: dict[str, Any]() for row in rows.tolist()} for _ in rngs]
+        seats = [*zip(self._players, rngs, memories, strict=True)]
         while len(rows) and not self._stopped:
             side = np.where(state.to_move == self._role_of_a[rows], 0, 1)
-            actions = self._ask(state, rows, side, rngs)
+            actions = self._ask(state, rows, side, seats)
             forfeit = actions == FORFEIT
             self._forfeits[rows[forfeit]] = 1 + side[forfeit]
             self._scores[rows[forfeit]] = side[forfeit]
@@ -226,15 +230,16 @@ class MatchInProgress:
         state: State,
         rows: IntArray,
         side: IntArray,
-        rngs: Sequence[np.random.Generator],
+        seats: Sequence[tuple[Player, np.random.Generator, dict[int, dict[str, Any]]]],
     ) -> IntArray:
         """The actions of the players whose turn it is, by row 0 for `a` or 1 for `b`."""
         actions = np.empty(len(rows), np.int64)
-        for index, (player, rng) in enumerate(zip(self._players, rngs, strict=True)):
+        for index, (player, rng, memory) in enumerate(seats):
             turn = side == index
             if turn.any():
-                played = self._actions[rows[turn]]
-                actions[turn] = player.act(self._game, take(state, turn), played, rng)
+                games = rows[turn]
+                history = History(self._actions[games], [memory[row] for row in games.tolist()])
+                actions[turn] = player.act(self._game, take(state, turn), rng, history)
         return actions
 
     def _record(self, rows: IntArray, actions: IntArray, ply: IntArray | int = 0) -> None:

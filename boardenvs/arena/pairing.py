@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from boardenvs.agents import Agent, agent_for
-from boardenvs.agents.base import act_after, cpu_elsewhere, games_at_once, report_of
+from boardenvs.agents.base import cpu_elsewhere, games_at_once, report_of
+from boardenvs.agents.history import History, with_history
 from boardenvs.arena.executor import NOBODY, Executor
 from boardenvs.arena.match import MatchInProgress, draw_openings, parts_of, play_match
 from boardenvs.arena.match_result import MatchResult
@@ -131,14 +132,15 @@ class _Announced:
     def report(self) -> dict[str, float]:
         return report_of(self.agent)
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        return self.act_after(game, state, np.empty((len(state.ply), 0), np.int32), rng)
-
-    def act_after(
-        self, game: Game, state: State, actions: IntArray, rng: np.random.Generator
+    def act(
+        self,
+        game: Game,
+        state: State,
+        rng: np.random.Generator,
+        history: History | None = None,
     ) -> IntArray:
         self.running(self.side)
-        chosen = act_after(self.agent, game, state, actions, rng)
+        chosen = with_history(self.agent.act, history)(game, state, rng)
         self.running(NOBODY)
         return chosen
 

@@ -17,9 +17,10 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from boardenvs.agents.base import Agent, act_after, cpu_elsewhere, report_of
+from boardenvs.agents.base import Agent, cpu_elsewhere, report_of
+from boardenvs.agents.history import History, with_history
 from boardenvs.game.contract import Game
-from boardenvs.game.errors import ForfeitError
+from boardenvs.game.errors import ForfeitError, HistoryNeededError
 from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.utils.imports import describe
@@ -112,14 +113,20 @@ class Player:
         self.faults.counts = {name: amount for name, amount in counted.items() if amount > 0}
         return self.faults
 
-    def act(self, game: Game, state: State, played: IntArray, rng: np.random.Generator) -> IntArray:
-        """A legal action for each row, or FORFEIT, (B,) int64; KeyboardInterrupt is raised.
+    def act(
+        self,
+        game: Game,
+        state: State,
+        rng: np.random.Generator,
+        history: History | None = None,
+    ) -> IntArray:
+        """Return a legal action for each row, or FORFEIT, (B,) int64.
 
-        `played` (B, P) holds the plies of each game so far, -1 after the last. The agent draws
-        random numbers from `rng` alone.
+        KeyboardInterrupt and HistoryNeededError are raised. The agent draws random numbers from
+        `rng` alone.
         """
         started = cpu_elsewhere(self._agent) + self._clock()  # in this order: the first takes time
-        actions = self._ask(game, state, played, rng)
+        actions = self._ask(game, state, rng, history)
         faults, asked = self.faults, len(actions)
         if faults.moves:
             faults.cpu_seconds += self._clock() + cpu_elsewhere(self._agent) - started
@@ -135,15 +142,15 @@ class Player:
         return actions
 
     def _ask(
-        self, game: Game, state: State, played: IntArray, rng: np.random.Generator
+        self, game: Game, state: State, rng: np.random.Generator, history: History | None
     ) -> IntArray:
         batch = len(state.ply)
         try:
             # Copies, since an agent may write to its arguments.
             given = take(state, np.arange(batch))
-            answer = act_after(self._agent, game, given, played.copy(), rng)
-            return _checked(answer, batch)
-        except KeyboardInterrupt:
+            act = with_history(self._agent.act, history and history.of_rows(range(batch)))
+            return _checked(act(game, given, rng), batch)
+        except (KeyboardInterrupt, HistoryNeededError):
             raise
         except ForfeitError as forfeit:
             actions = _checked(forfeit.actions, batch)
@@ -155,8 +162,11 @@ class Player:
         if batch == 1:
             return np.array([FORFEIT])
         self.faults.repeats += 1
-        rows = ([row] for row in range(batch))
-        return np.concatenate([self._ask(game, take(state, row), played[row], rng) for row in rows])
+        answers = []
+        for row in range(batch):
+            alone = history and history.of_rows([row])
+            answers.append(self._ask(game, take(state, [row]), rng, alone))
+        return np.concatenate(answers)
 
 
 def _checked(answer: Any, batch: int) -> IntArray:

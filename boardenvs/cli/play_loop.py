@@ -73,8 +73,7 @@ class TerminalGame:
             self._ask("undo or quit" if session.is_over else side)
         else:
             with self._console.status(f"{side}, {player}, is thinking"):
-                plies = session.actions if session.start == game.start() else None
-                action = choose_action(position, _agent(game, player), self._seed, plies)
+                action = choose_action(session, _agent(game, player), self._seed)
             self._play(action)
             self._console.print(f"{side} played {_named(action, position)}")
 

@@ -21,7 +21,6 @@ from boardenvs.engines.channel import Channel, EngineError, shown
 from boardenvs.engines.nboard import squares_from_the_top
 from boardenvs.engines.protocol import (
     Ended,
-    MoveQuery,
     Protocol,
     Server,
     is_othello,
@@ -29,6 +28,7 @@ from boardenvs.engines.protocol import (
     plain_name,
 )
 from boardenvs.game.contract import Game
+from boardenvs.game.errors import HistoryNeededError
 from boardenvs.game.fen import parse_position
 from boardenvs.game.notation import PASS
 from boardenvs.game.session import GameSession
@@ -98,18 +98,18 @@ class Gtp(Protocol):
         except RefusedError as error:
             raise ValueError(f"the engine does not play {name}: {error}") from None
 
-    def ask(self, query: MoveQuery) -> str:
-        colour = colours(query.position.game)[query.position.to_move]
-        move = " ".join(self._say(*self._position(query), f"genmove {colour}"))
+    def ask(self, session: GameSession) -> str:
+        colour = colours(session.game)[session.position.to_move]
+        move = " ".join(self._say(*self._position(session), f"genmove {colour}"))
         if move.lower() == "resign":
             raise EngineError("it resigned")
         self._played += (plain_name(move),)
         return move
 
-    def _position(self, query: MoveQuery) -> Iterator[str]:
+    def _position(self, session: GameSession) -> Iterator[str]:
         """Yield the commands that set up the position."""
-        game, start, new = query.start.game, query.start, self._new_plies(query)
-        if new is None:
+        game, start, (goes_on, plies) = session.game, session.start, self._news(session)
+        if not goes_on:
             if start == game.start():
                 yield "clear_board"
             elif POSITION in self._commands:
@@ -117,12 +117,12 @@ class Gtp(Protocol):
             elif _GRHINO_POSITION in self._commands and is_othello(game):
                 yield f"{_GRHINO_POSITION} {squares_from_the_top(start)}"
             else:
-                raise EngineError(
-                    "it can only be given moves from the start: GTP has no command for a position, "
-                    f"and it does not know {POSITION}"
+                raise HistoryNeededError(
+                    "the engine needs all moves from the start: GTP has no command for a "
+                    f"position, and it does not know {POSITION}"
                 )
-        for ply in query.plies if new is None else new:
-            yield f"play {colours(game)[ply.role]} {ply.name}"
+        for role, name in plies:
+            yield f"play {colours(game)[role]} {name}"
 
     def _say(self, *commands: str) -> list[str]:
         """Send commands, all at once, so that the engine does not wait until we have read each
@@ -268,8 +268,7 @@ class GtpServer(Server):
         if isinstance(self.game, Go):
             old, self.game = self.session, replace(self.game, komi=komi)
             self.session = GameSession(self.game, parse_position(self.game, old.start.fen()))
-            for action in old.actions:
-                self.session.play(action)
+            self.session.play_line(old.actions)
         elif komi:
             raise ValueError(f"{self.game.id} has no komi: it is {quote(komi)}, and must be 0")
 

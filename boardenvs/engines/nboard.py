@@ -17,8 +17,6 @@ from boardenvs.engines.channel import EngineLateError
 from boardenvs.engines.protocol import (
     Ended,
     Hint,
-    MoveQuery,
-    NamedPly,
     Protocol,
     Server,
     is_othello,
@@ -28,6 +26,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
 from boardenvs.game.notation import PASS
 from boardenvs.game.position import Position
+from boardenvs.game.session import GameSession
 from boardenvs.utils.checks import quote
 
 _DISCS = "*O"
@@ -78,44 +77,42 @@ class NBoard(Protocol):
         if depth is not None:
             self.channel.send([f"set depth {depth}"])
 
-    def ask(self, query: MoveQuery) -> str:
-        self._set_up(query)
+    def ask(self, session: GameSession) -> str:
+        self._set_up(session)
         self.channel.send(["go"])
         while not (line := self.channel.line()).startswith("==="):
             pass
         words = line[3:].replace("/", " ").split()
         return _move(words[0] if words else "")
 
-    def hints(self, query: MoveQuery) -> list[Hint]:
+    def hints(self, session: GameSession) -> list[Hint]:
         """Return the last hint of each move, until the engine says that it is done, or its time is
         over.
         """
-        self._set_up(query)
-        hints_by_move, count = dict[str, Hint](), len(query.position.legal_actions())
+        self._set_up(session)
+        hints, count = dict[str, Hint](), len(session.position.legal_actions())
         self.channel.send([f"hint {count}"])
         with suppress(EngineLateError):
             while True:
                 words = self.channel.line().split()
                 if words[:1] in (["search"], ["book"]) and (hint := _hint(words)):
-                    hints_by_move[hint.line[0]] = hint
-                elif words == ["status"] or (
-                    words[:1] == ["status"] and len(hints_by_move) >= count
-                ):
+                    hints[hint.line[0]] = hint
+                elif words == ["status"] or (words[:1] == ["status"] and len(hints) >= count):
                     break
         self.channel.begin(_STOPPING)
         self._wait()
-        return list(hints_by_move.values())
+        return list(hints.values())
 
-    def _set_up(self, query: MoveQuery) -> None:
+    def _set_up(self, session: GameSession) -> None:
         """Have the engine set up the position; moves of a game that it has are sent alone."""
-        new = self._new_plies(query)
-        if new is None:
-            moves = "".join(f"{_SIDES[ply.role]}[{_written(ply)}]" for ply in query.plies)
-            head = "GM[Othello]PC[boardenvs]PB[black]PW[white]RE[?]TI[0]TY[8]"
-            start = squares_from_the_top(query.start)
-            self.channel.send([f"set game (;{head}BO[8 {start}]{moves};)"])
+        goes_on, plies = self._news(session)
+        if goes_on:
+            self.channel.send(f"move {_written(name)}" for _, name in plies)
         else:
-            self.channel.send(f"move {_written(ply)}" for ply in new)
+            moves = "".join(f"{_SIDES[role]}[{_written(name)}]" for role, name in plies)
+            head = "GM[Othello]PC[boardenvs]PB[black]PW[white]RE[?]TI[0]TY[8]"
+            start = squares_from_the_top(session.start)
+            self.channel.send([f"set game (;{head}BO[8 {start}]{moves};)"])
         self._wait()  # its output about the position before is no answer
 
     def _wait(self) -> None:
@@ -126,8 +123,8 @@ class NBoard(Protocol):
             pass
 
 
-def _written(ply: NamedPly) -> str:
-    return _PASS if ply.name == PASS else ply.name.upper()
+def _written(name: str) -> str:
+    return _PASS if name == PASS else name.upper()
 
 
 def _move(text: str) -> str:
@@ -166,7 +163,7 @@ class NBoardServer(Server):
                 move, value = self.choose()
                 told = "" if value is None else f"{value:.2f}"
                 seconds = time.monotonic() - began
-                yield f"=== {_PASS if move == PASS else move.upper()}/{told}/{seconds:.2f}"
+                yield f"=== {_written(move)}/{told}/{seconds:.2f}"
             case "hint":
                 yield from self._hints(int(rest) if rest.strip().isdecimal() else 1)
             case "analyze":
@@ -189,7 +186,7 @@ class NBoardServer(Server):
         for move in analysis.moves[:count]:
             value = in_discs(move.value, analysis.unit)
             names = analysis.names(move.line)
-            line = "".join(_PASS if name == PASS else name.upper() for name in names)
+            line = "".join(map(_written, names))
             yield f"search {line} {value or 0:.2f} 0 {analysis.depth}"
         yield "status"
 

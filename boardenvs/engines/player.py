@@ -8,19 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.agents.base import HistoryAgent
 from boardenvs.agents.each import act_each
+from boardenvs.agents.history import History
 from boardenvs.engines.channel import EngineError
 from boardenvs.engines.process import PROTOCOLS, EngineProcess
 from boardenvs.engines.transport import ProcessTransport
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
+from boardenvs.game.session import GameSession
 from boardenvs.game.state import IntArray, State
 from boardenvs.search.analysis import Analysis, MoveAnalysis
 from boardenvs.utils.checks import check_name, is_number, is_whole, quote
 
 
-class EngineAgent(HistoryAgent):
+class EngineAgent:
     """Asks a program for its moves, over a protocol that game programs speak.
 
     command: the program and its arguments, quoted as in a shell, which is not used.
@@ -36,7 +37,6 @@ class EngineAgent(HistoryAgent):
     without a choice.
     """
 
-    wants_history = True  # GTP has no other way to describe a position
     games_at_once = 1
 
     def __init__(
@@ -77,15 +77,18 @@ class EngineAgent(HistoryAgent):
         """ValueError if the program does not start, or cannot play the game."""
         self._engine.check_game(game)
 
-    def act_after(
+    def act(
         self,
         game: Game,
         state: State,
-        actions: IntArray,
         rng: np.random.Generator | None = None,
+        history: History | None = None,
     ) -> IntArray:
-        """See `HistoryAgent.act_after`; random numbers are the program's own."""
-        return ask_each(self._engine, game, state, actions)
+        """Return an action for each board, (B,) int64; random numbers are the program's own.
+
+        HistoryNeededError without the moves so far, if the program has no command for a position.
+        """
+        return ask_each(self._engine, game, state, history)
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
         """By the values that an NBoard program gives as hints; other programs only name their move.
@@ -96,17 +99,18 @@ class EngineAgent(HistoryAgent):
         try:
             hints = self._engine.hints(position) if legal != [position.game.noop] else {}
             if not hints:
-                action = legal[0] if len(legal) == 1 else self._engine.choose(position, ())
+                game = GameSession(position.game, position)
+                action = legal[0] if len(legal) == 1 else self._engine.choose(game)
                 move = MoveAnalysis(action=action, line=(action,))
                 return Analysis(position=position, unit="margin", moves=(move,), choice=action)
         except EngineError as error:
             raise ValueError(str(error)) from error
         first = max(hints, key=lambda action: hints[action][0])
-        known = {first: hints[first]} | {a: (None, (a,)) for a in legal} | hints  # the first first
-        moves = tuple(MoveAnalysis(action=a, line=x, value=v) for a, (v, x) in known.items())
+        views = {first: hints[first]} | {a: (None, (a,)) for a in legal} | hints  # the first first
+        moves = tuple(MoveAnalysis(action=a, line=x, value=v) for a, (v, x) in views.items())
         return Analysis(position=position, unit="margin", moves=moves, choice=first)
 
 
-def ask_each(engine: EngineProcess, game: Game, state: State, actions: IntArray) -> IntArray:
+def ask_each(engine: EngineProcess, game: Game, state: State, history: History | None) -> IntArray:
     """Return the engine's action in each row; ForfeitError with the rows in which it fails."""
-    return act_each(game, state, actions, lambda at, played, _: engine.choose(at, played))
+    return act_each(game, state, history, lambda session, _: engine.choose(session))

@@ -5,18 +5,19 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import NoReturn
 
 from boardenvs.engines.channel import Channel, EngineError, EngineLateError, shown
 from boardenvs.engines.gtp import Gtp
 from boardenvs.engines.nboard import NBoard
-from boardenvs.engines.protocol import MoveQuery, Protocol
+from boardenvs.engines.protocol import Protocol
 from boardenvs.engines.transport import ProcessTransport
 from boardenvs.game.contract import Game
-from boardenvs.game.errors import IllegalActionError
+from boardenvs.game.errors import HistoryNeededError, IllegalActionError
 from boardenvs.game.position import Position
+from boardenvs.game.session import GameSession
 from boardenvs.games.notation import parse_move
 
 PROTOCOLS: dict[str, type[Protocol]] = {"gtp": Gtp, "nboard": NBoard}
@@ -61,14 +62,12 @@ class EngineProcess:
             except EngineError as error:
                 self._fail(error, ValueError)
 
-    def choose(self, position: Position, actions: Sequence[int]) -> int:
-        """Return a legal action; the position is not over, and `actions` led there from the start,
-        as far as they are known.
-        """
+    def choose(self, session: GameSession) -> int:
+        """Return a legal action in a game that is not over."""
         with self._guarded():
-            protocol = self._ready(position.game)
+            position, protocol = session.position, self._ready(session.game)
             protocol.channel.begin((self._move_time or MOVE) + LAG)
-            answer = protocol.ask(MoveQuery.of(position, actions))
+            answer = protocol.ask(session)
             protocol.channel.check_time()
             try:
                 return parse_move(answer, position)
@@ -79,19 +78,19 @@ class EngineProcess:
         """Return the values of legal actions in discs to the side to move, each with the expected
         play that begins with it, if the engine's protocol has words for that.
         """
-        hints_by_move = {}
+        values = {}
         with self._guarded():
             protocol = self._ready(position.game)
             protocol.channel.begin(self._move_time or HINTS)
-            for hint in protocol.hints(MoveQuery.of(position, ())):
+            for hint in protocol.hints(GameSession(position.game, position)):
                 at, line = position, list[int]()
                 with suppress(IllegalActionError):  # a line may have left passes out
                     for name in hint.line:
                         line.append(parse_move(name, at))
                         at = at.step(line[-1])
                 if line:
-                    hints_by_move[line[0]] = hint.value, tuple(line)
-        return hints_by_move
+                    values[line[0]] = hint.value, tuple(line)
+        return values
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -104,6 +103,9 @@ class EngineProcess:
             except EngineLateError as error:
                 self._late += 1
                 self._fail(error, EngineLateError)
+            except HistoryNeededError:
+                self.close()
+                raise
             except (EngineError, ValueError) as error:  # ValueError: it does not play the game
                 self._late = 0
                 self._fail(error, EngineError)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
@@ -17,38 +17,11 @@ from boardenvs.game.session import GameSession
 from boardenvs.games import Go, spec_of
 from boardenvs.games.notation import parse_move
 from boardenvs.games.othello import Othello
-from boardenvs.records.record import line_to
 
 if TYPE_CHECKING:
     from boardenvs.engines.serve import ServedAgent
 
 _REMEMBERED = 10_000  # parsed moves
-
-
-@dataclass(frozen=True)
-class NamedPly:
-    """A ply by its role, with the move as engines write it."""
-
-    role: int
-    name: str
-
-
-@dataclass(frozen=True)
-class MoveQuery:
-    """The position that an engine is to move in."""
-
-    position: Position
-    start: Position  # the game's if the plies since then are known, else this position
-    plies: tuple[NamedPly, ...]
-
-    @classmethod
-    def of(cls, position: Position, actions: Sequence[int]) -> MoveQuery:
-        """Return the query for a position; actions: those from the game's start, if known."""
-        line, name = line_to(position, actions) or [position], position.game.action_name
-        plies = (
-            NamedPly(at.to_move, name(a, at)) for at, a in zip(line[:-1], actions, strict=False)
-        )
-        return cls(position, line[0], tuple(plies))
 
 
 @dataclass(frozen=True)
@@ -74,13 +47,15 @@ class Protocol(ABC):
         # The start and the moves of the game on the engine's board; () if not known.
         self._played: tuple[object, ...] = ()
 
-    def _new_plies(self, query: MoveQuery) -> Sequence[NamedPly] | None:
-        """Return the plies that the engine does not know yet, so that it can keep its memory of the
-        game; None if it has another game on its board. From now on it has them all.
+    def _news(self, session: GameSession) -> tuple[bool, list[tuple[int, str]]]:
+        """Return whether the engine has this game on its board, so that it can keep its memory of
+        it, and the plies that it lacks, by role and name. From now on it has them all.
         """
-        known, now = self._played, (query.start, *(plain_name(ply.name) for ply in query.plies))
+        plies = [(p.to_move, name) for p, name in session.plies]
+        before, now = self._played, (session.start, *(plain_name(name) for _, name in plies))
         self._played = now
-        return query.plies[len(known) - 1 :] if known and now[: len(known)] == known else None
+        goes_on = bool(before) and now[: len(before)] == before
+        return goes_on, plies[len(before) - 1 :] if goes_on else plies
 
     @staticmethod
     @abstractmethod
@@ -98,10 +73,10 @@ class Protocol(ABC):
         """
 
     @abstractmethod
-    def ask(self, query: MoveQuery) -> str:
+    def ask(self, session: GameSession) -> str:
         """Return the engine's move as it writes it."""
 
-    def hints(self, query: MoveQuery) -> list[Hint]:
+    def hints(self, session: GameSession) -> list[Hint]:
         """Return the engine's views of moves, if the protocol has words for that."""
         return []
 
@@ -164,8 +139,7 @@ class Server(ABC):
         if position.is_over():
             return PASS, None
         try:
-            known = session.actions if session.start == self.game.start() else ()
-            action, value = self.player.choose(position, known, self.limits)
+            action, value = self.player.choose(session, self.limits)
             if not position.is_legal(action):
                 raise position.illegal_action(action)
         except ValueError as error:  # the player's fault, not the other side's

@@ -12,16 +12,19 @@ import numpy as np
 
 from boardenvs.agents import Agent
 from boardenvs.agents.analyse import analyse
-from boardenvs.agents.base import analysis_by
+from boardenvs.agents.base import Analysing, analysis_by
 from boardenvs.engines.channel import MAX_LINE
 from boardenvs.engines.gtp import GtpServer
 from boardenvs.engines.nboard import NBoardServer, check_othello
+from boardenvs.engines.player import EngineAgent
 from boardenvs.engines.protocol import Ended, ServedLimits, Server, is_othello
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
+from boardenvs.game.session import GameSession
 from boardenvs.play import choose_action
 from boardenvs.search.analysis import Analysis
 from boardenvs.search.limits import MAX_DEPTH
+from boardenvs.search.mcts import Evaluator
 from boardenvs.utils.checks import check_name
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
@@ -39,16 +42,12 @@ class ServedAgent:
     def __init__(self, agent: Agent, seed: int) -> None:
         self._agent, self._seed = agent, seed
 
-    def choose(
-        self, position: Position, actions: Sequence[int], limits: ServedLimits
-    ) -> tuple[int, float | None]:
-        """Return the move, and its value to the side to move in discs if the agent knows it.
-
-        actions: those that led there from the start, () if not known.
-        """
-        agent = self._within(limits)
-        if getattr(agent, "wants_history", False):
-            return choose_action(position, agent, self._seed, actions), None
+    def choose(self, session: GameSession, limits: ServedLimits) -> tuple[int, float | None]:
+        """Return the move, and its value to the side to move in discs if the agent knows it."""
+        agent, position = self._within(limits), session.position
+        has_values = isinstance(agent, Analysing | Evaluator)
+        if isinstance(agent, EngineAgent) or not has_values:
+            return choose_action(session, agent, self._seed), None
         analysis = analysis_by(agent, position, np.random.default_rng([self._seed, position.ply]))
         value = analysis.moves[0].value if analysis.unit == "margin" else None
         return analysis.moves[0].action, value

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from boardenvs.agents import Agent, agent_for
+from boardenvs.agents.history import History, with_history
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.openings import Starts
@@ -32,13 +33,20 @@ from boardenvs.utils.splitmix import GOLDEN, mix
 Opponent: TypeAlias = Agent | Callable[..., Any] | str
 
 
-def choose(opponent: Agent, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-    """The opponent's legal action in every row, (B,) of integers.
+def choose(
+    opponent: Agent,
+    game: Game,
+    state: State,
+    rng: np.random.Generator,
+    history: History | None = None,
+) -> IntArray:
+    """Return the opponent's legal action in every row, (B,) of integers.
 
     IllegalActionError, with the legal actions, if it chose another; TypeError or ValueError if it
     returned something else.
     """
-    chosen = opponent.act(game, state, rng)
+    act = opponent.act if history is None else with_history(opponent.act, history)
+    chosen = act(game, state, rng)
     try:
         actions = check_actions(chosen, len(state.ply))
     except (TypeError, ValueError) as error:

@@ -10,13 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from boardenvs.agents import Agent, check_game
-from boardenvs.agents.base import HistoryAgent
 from boardenvs.arena.player import FORFEIT, Faults, Player
 from boardenvs.arena.ratings import Z95, score_interval
 from boardenvs.exams.positions import ExamPositions, exam_positions
 from boardenvs.game.contract import Game
-from boardenvs.game.state import BoolArray, FloatArray, IntArray, State, take
-from boardenvs.utils.imports import describe
+from boardenvs.game.state import BoolArray, FloatArray, IntArray, take
 
 ALL = "all"
 _AT_ONCE = 50  # positions of one question to the player
@@ -78,7 +76,7 @@ def take_exam(
     the generator that it is given.
 
     ValueError for a game without an exam, an agent that cannot play it, or one that needs the moves
-    that led to a position.
+    that led to a position (`HistoryNeededError`).
 
     ```python
     import boardenvs
@@ -90,22 +88,13 @@ def take_exam(
     """
     check_game(agent, game)
     asked = exam_positions(game)
-    alone = _WithoutHistory(agent)
-    if isinstance(agent, HistoryAgent) and getattr(agent, "wants_history", True):
-        try:
-            alone.act(game, take(asked.state, slice(0, 1)), np.random.default_rng(0))
-        except Exception as error:  # agents may be anybody's code
-            raise ValueError(
-                "the agent must know how a game came about, which an exam's positions do not tell: "
-                f"it can only play matches ({describe(error)})"
-            ) from error
     began, count = time.monotonic(), len(asked.kinds)
-    player, rng = Player(alone), np.random.default_rng(seed)
+    player, rng = Player(agent), np.random.default_rng(seed)
     answers: IntArray = np.empty(count, np.int64)
     for start in range(0, count, _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
         state = take(asked.state, part)
-        answers[part] = player.act(game, state, np.empty((len(state.ply), 0), np.int32), rng)
+        answers[part] = player.act(game, state, rng)
         if progress:
             progress(min(start + _AT_ONCE, count), count)
     return ExamResult(
@@ -115,16 +104,6 @@ def take_exam(
         made=asked.made,
         faults=player.faults,
     )
-
-
-@dataclass(frozen=True)
-class _WithoutHistory:
-    """An agent without `act_after`: the positions of an exam come without their games."""
-
-    agent: Agent
-
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        return self.agent.act(game, state, rng)
 
 
 def _marks(game: Game, asked: ExamPositions, answers: IntArray) -> tuple[Accuracy, ...]:

@@ -36,6 +36,10 @@ class PositionError(ValueError):
     """
 
 
+class HistoryNeededError(ValueError):
+    """A player cannot play without the moves that led to a position; it says why."""
+
+
 class NoMoveError(Exception):
     """A player has no action for a board, and loses that game; it says why."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from boardenvs.game.contract import Game
@@ -34,6 +35,16 @@ class GameSession:
         self._ply = 0
         self._resigned: int | None = None
 
+    @classmethod
+    def reaching(cls, position: Position, actions: Sequence[int] = ()) -> GameSession:
+        """Return the game that these actions lead to, if they lead from the start to this position;
+        else one that begins in it.
+        """
+        session = cls(position.game)
+        with suppress(ValueError):
+            session.play_line(actions)
+        return session if session.position == position else cls(position.game, position)
+
     # ---- state -------------------------------------------------------------------------------
 
     @property
@@ -60,6 +71,12 @@ class GameSession:
     def actions(self) -> tuple[int, ...]:
         """The actions so far, passes included."""
         return tuple(self._line[: self._ply])
+
+    @property
+    def plies(self) -> list[tuple[Position, str]]:
+        """The plies so far: the position before, and the action in the game's notation."""
+        plies = zip(self._positions, self._line[: self._ply], strict=False)
+        return [(position, self.game.action_name(action, position)) for position, action in plies]
 
     @property
     def undone(self) -> tuple[int, ...]:

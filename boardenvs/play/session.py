@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from boardenvs.agents import agent_for
-from boardenvs.agents.base import HistoryAgent
+from boardenvs.agents.history import history_of
 from boardenvs.envs.groups import choose
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.session import GameSession
-from boardenvs.game.state import IntArray, State
 from boardenvs.games import spec_of
 from boardenvs.records.formats import format_of, load, save
 from boardenvs.records.record import Record, replay
@@ -55,16 +52,14 @@ def default_opponent(game: Game) -> str:
     return trained
 
 
-def choose_action(
-    position: Position, player: object, seed: int = 0, actions: Sequence[int] | None = None
-) -> int:
-    """Return the action that a player chooses in a position.
+def choose_action(at: Position | GameSession, player: object, seed: int = 0) -> int:
+    """Return the action that a player chooses in a position, or in a game, whose plies it then gets
+    if it wants them.
 
     The player is a text, an agent or a function, as in `boardenvs.play_match`. Random choices
     depend on seed and ply only, so a move that is taken back and played again gets the same reply.
-    actions: the plies from the game's start, for agents with `wants_history`; None: the game began
-    elsewhere. ValueError or TypeError if the game is over or the player cannot play it,
-    IllegalActionError if the player's action is not legal.
+    ValueError or TypeError if the game is over or the player cannot play it, IllegalActionError if
+    the player's action is not legal.
 
     ```python
     import boardenvs
@@ -74,25 +69,12 @@ def choose_action(
     print(position.game.action_name(action), position.step(action))
     ```
     """
+    position, history = (at, None) if isinstance(at, Position) else (at.position, history_of(at))
     game = position.game
     if position.is_over():
         raise ValueError(f"the game is over in {position.fen()!r}: no action is left to choose")
     agent, rng = agent_for(game, player), np.random.default_rng([seed, position.ply])
-    if actions is not None and getattr(agent, "wants_history", False):
-        assert isinstance(agent, HistoryAgent)
-        agent = _WithHistory(agent, actions)
-    return int(choose(agent, game, stack([position]), rng)[0])
-
-
-@dataclass(frozen=True)
-class _WithHistory:
-    """An agent together with the actions of the one game that it plays."""
-
-    agent: HistoryAgent
-    actions: Sequence[int]
-
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        return self.agent.act_after(game, state, np.array([self.actions], np.int32), rng)
+    return int(choose(agent, game, stack([position]), rng, history)[0])
 
 
 class GameStore:

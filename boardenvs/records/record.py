@@ -89,12 +89,6 @@ def until_illegal(record: Record) -> tuple[list[Position], str | None]:
     return found, None
 
 
-def line_to(position: Position, actions: Sequence[int]) -> list[Position] | None:
-    """Return the positions from the game's start on, if these actions lead to this position."""
-    line, _ = until_illegal(Record(position.game, tuple(actions)))
-    return line if line[-1] == position else None
-
-
 def names(record: Record) -> list[str]:
     """Return the actions in the game's notation: "d3", "b1-b3", "pass".
 

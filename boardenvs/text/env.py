@@ -10,6 +10,7 @@ from gymnasium.utils import seeding
 
 from boardenvs import games
 from boardenvs.agents import agent_for
+from boardenvs.agents.history import history_of
 from boardenvs.envs.core import ResetNeededError
 from boardenvs.envs.groups import Opponent, check_seat, choose, draw_seat
 from boardenvs.game.contract import Game
@@ -191,11 +192,10 @@ class TextEnv:
             position, action = session.position, session.position.legal_actions()[0]
             if position.to_move != self.role:
                 assert self.opponent is not None
-                action = int(choose(self.opponent, self.game, stack([position]), self._rng)[0])
+                state, history = stack([position]), history_of(session)
+                action = int(choose(self.opponent, self.game, state, self._rng, history)[0])
             elif len(position.legal_actions()) > 1:
                 break
             session.play(action)
         if not self.done:
-            self._turn = TextTurn(
-                session.positions, session.actions, self._legal_moves, self._retries
-            )
+            self._turn = TextTurn(session, self._legal_moves, self._retries)

@@ -8,17 +8,16 @@ from threading import Lock
 
 import numpy as np
 
-from boardenvs.agents.base import HistoryAgent
 from boardenvs.agents.each import act_each
+from boardenvs.agents.history import History
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import NoMoveError
-from boardenvs.game.position import Position
+from boardenvs.game.session import GameSession
 from boardenvs.game.state import IntArray, State
-from boardenvs.records.record import line_to
 from boardenvs.text.turn import COUNTS, RETRIES, ModelReply, TextTurn
 
 
-class TextPlayer(HistoryAgent):
+class TextPlayer:
     """Asks `model(prompt)` for a reply, and plays the move that is read from it.
 
     model: returns a text, or a `ModelReply` that also says why it ended. threads: how many games or
@@ -43,8 +42,6 @@ class TextPlayer(HistoryAgent):
     ```
     """
 
-    wants_history = False  # prompts can do without it
-
     def __init__(
         self,
         model: Callable[[str], str | ModelReply],
@@ -63,24 +60,22 @@ class TextPlayer(HistoryAgent):
         """Return `counts` by name."""
         return {name: self.counts[name] for name in dict.fromkeys((*COUNTS, *sorted(self.counts)))}
 
-    def act_after(
+    def act(
         self,
         game: Game,
         state: State,
-        actions: IntArray,
         rng: np.random.Generator | None = None,
+        history: History | None = None,
     ) -> IntArray:
         """Return an action for each board, (B,) int64; ForfeitError if some have none.
 
-        The moves so far are in the prompts.
+        The moves so far are in the prompts, if they are known.
         """
-        return act_each(game, state, actions, self._choose, rng, self._threads)
+        return act_each(game, state, history, self._choose, rng, self._threads)
 
-    def _choose(self, position: Position, actions: list[int], number: int) -> int:
+    def _choose(self, session: GameSession, number: int) -> int:
         """Ask until there is a legal move; NoMoveError if no retry is left."""
-        line = line_to(position, actions)
-        played = ([position], []) if line is None else (line, actions)
-        turn = TextTurn(*played, self._legal_moves, self._retries)
+        turn = TextTurn(session, self._legal_moves, self._retries)
         while not turn.is_over:
             reply = self._ask(turn, number)
             with self._counting:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from boardenvs.game.contract import Game
-from boardenvs.game.position import Position
+from boardenvs.game.session import GameSession
 from boardenvs.games.notation import legal_names
 from boardenvs.render.plain import write_plain
 from boardenvs.text.reader import Reading
@@ -14,23 +12,22 @@ _FORM = '{"move": "<your move>"}'
 
 
 def write_prompt(
-    positions: Sequence[Position],
-    actions: Sequence[int] = (),
+    session: GameSession,
     *,
     legal_moves: bool = False,
     reading: Reading | None = None,
 ) -> str:
-    """Return the prompt for the last of the positions, after the actions between them.
+    """Return the prompt for the side to move in a game.
 
     Each prompt stands alone. legal_moves: whether they are listed. reading: of the last reply, if
     it was no legal move.
     """
-    position, game = positions[-1], positions[-1].game
+    position, game = session.position, session.game
     own, other = game.sides[position.to_move], game.sides[1 - position.to_move]
     parts = [
         f"You play {game.title}. You are {own}, and {other} is your opponent.",
         f"# Rules\n\n{game.rules_text}",
-        f"# The game so far\n\n{_history(positions, actions)}",
+        f"# The game so far\n\n{_history(session)}",
         f"# The position\n\n{write_plain(position)}\n\nIt is your turn: {own} is to move.",
     ]
     if legal_moves:
@@ -57,9 +54,9 @@ def _complaint(reading: Reading) -> str:
     return f"{wrong} Choose a legal move, and end your reply with it, in the form {_FORM}"
 
 
-def _history(positions: Sequence[Position], actions: Sequence[int]) -> str:
-    game = positions[0].game
-    lines = [] if positions[0] == game.start() else ["The game began at a position of its own."]
-    for number, (before, action) in enumerate(zip(positions, actions, strict=False), 1):
-        lines.append(f"{number}. {game.sides[before.to_move]}: {game.action_name(action, before)}")
-    return "\n".join(lines) if actions else " ".join([*lines, "Nobody has moved yet."])
+def _history(session: GameSession) -> str:
+    game, start = session.game, session.start
+    lines = [] if start == game.start() else ["The game began at a position of its own."]
+    for number, (before, name) in enumerate(session.plies, 1):
+        lines.append(f"{number}. {game.sides[before.to_move]}: {name}")
+    return "\n".join(lines) if session.actions else " ".join([*lines, "Nobody has moved yet."])

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from boardenvs.game.position import Position
+from boardenvs.game.session import GameSession
 from boardenvs.text.prompt import write_prompt
 from boardenvs.text.reader import KINDS, Reading, read
 
@@ -24,21 +23,15 @@ class ModelReply(NamedTuple):
 
 
 class TextTurn:
-    """The turn of the side to move in the last of the positions, after the actions between them.
+    """The turn of the side to move in a game.
 
     Replies are counted in `counts` by how they were read, with their tokens.
     """
 
-    def __init__(
-        self,
-        positions: Sequence[Position],
-        actions: Sequence[int],
-        legal_moves: bool,
-        retries: int,
-    ) -> None:
-        self.position, self._left = positions[-1], 1 + retries
+    def __init__(self, session: GameSession, legal_moves: bool, retries: int) -> None:
+        self.position, self._left = session.position, 1 + retries
         self.action: int | None = None  # the legal move, once one was read
-        self._write = partial(write_prompt, positions, actions, legal_moves=legal_moves)
+        self._write = partial(write_prompt, session, legal_moves=legal_moves)
         self.prompt = self._write()
 
     @property

@@ -29,10 +29,12 @@ from boardenvs.agents.base import AnalysingUntil
 from boardenvs.agents.spec import make_agent
 from boardenvs.game.errors import IllegalActionError, StopPlayError
 from boardenvs.game.position import Position
+from boardenvs.game.session import GameSession
 from boardenvs.kernel.backend import no_compiling
 from boardenvs.play import choose_action
 from boardenvs.play.review import analyse_line
-from boardenvs.records.record import Record, names
+from boardenvs.play.session import session_of
+from boardenvs.records.record import names
 from boardenvs.utils.child import ChildFunction
 from boardenvs.web.boards import describe_position, parsed, read_line
 from boardenvs.web.messages import (
@@ -171,11 +173,10 @@ def _parts(job: Job) -> Iterator[dict[str, Any]]:
             for ply, found, rough in analyse_line(records.replay(record), record.actions, agent):
                 yield {"ply": ply, "explanation": found.to_json(), "rough": rough}
         case _:
-            record = read_line(parsed(job.line.game), job.line)
-            position = records.replay(record)[-1]
-            if position.is_over():
+            session = session_of(read_line(parsed(job.line.game), job.line))
+            if session.is_over:
                 raise ValueError("the game is over in this position")
-            yield from _move(job, record, position) if job.do == "move" else _explain(job, position)
+            yield from _move(job, session) if job.do == "move" else _explain(job, session.position)
 
 
 _kept = lru_cache(maxsize=8)(make_agent)
@@ -186,13 +187,11 @@ def _agent(text: str) -> Agent:
     return make_agent(text) if ".npz" in text else _kept(text)
 
 
-def _move(job: MoveRequest, record: Record, position: Position) -> Iterator[dict[str, Any]]:
-    game = position.game
-    agent = agent_for(game, _agent(job.agent))
+def _move(job: MoveRequest, session: GameSession) -> Iterator[dict[str, Any]]:
+    position, agent = session.position, agent_for(session.game, _agent(job.agent))
     try:
         if job.seconds is None or not isinstance(agent, AnalysingUntil):
-            plies = record.actions if record.start is None else None
-            action = choose_action(position, agent, job.seed, plies)
+            action = choose_action(session, agent, job.seed)
         else:
             rng = np.random.default_rng([job.seed, position.ply])
             chosen = analyse(position, agent, time=job.seconds, rng=rng).choice
