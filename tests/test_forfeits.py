@@ -35,7 +35,7 @@ def changed(change: Change) -> Any:
 
 def ask(change: Change, state: State) -> tuple[IntArray, Faults]:
     player, rng = Player(as_agent(changed(change))), np.random.default_rng(0)
-    actions = player.act(GAME, state, np.empty((len(state.ply), 0), np.int16), rng)
+    actions = player.act(GAME, state, rng)
     return actions, player.faults
 
 
