@@ -45,13 +45,9 @@ def ends_well(command: str) -> bool:
 def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     names = sys.argv[1:] or [example.stem for example in EXAMPLES]
-    failed, made = [], set()
+    failed = []
     for name in names:
         command = command_of(ROOT / "training" / "examples" / f"{name}.py")
-        setup, _, run = command.rpartition("&& ")
-        if setup in made:  # the environment of an example before this one
-            command = f". {setup.split()[3]}/bin/activate && {run}"
-        made.add(setup)
         print(f"== {name}\n{command}", flush=True)
         began = time.monotonic()
         passed = ends_well(command)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +14,19 @@ import pytest
 
 pytest.importorskip("ray.rllib", reason="RLlib is not installed here: make rllib")
 
+import ray
 import torch as th
 from ray.rllib.core.columns import Columns
 
 import boardenvs
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import load_policy
-from boardenvs.envs.rllib import BoardMultiAgentEnv, MaskedVectorEnv, masked
-from training.rllib.__main__ import RllibSettings, built, main, policy_of, ray_for, set_opponent
+from boardenvs.envs.rllib import MaskedVectorEnv, masked, policy_from_rllib, set_opponent
+from training import ppo_rllib
+from training.ppo_rllib import make_config, parse_args
 
 CAPPED = "wolf_and_sheep:rules=described,max_plies=9"
-SMALL = [
-    *("--boards", "32", "--steps-per-update", "16", "--batch-size", "256", "--hidden", "64"),
-    *("--evaluate-every", "30000", "--pairs", "50", "--runners", "2"),
-]
+SMALL = ["--boards", "32", "--steps", "60000", "--every", "15000", "--hidden", "64"]
 
 
 def planes_first(planes: Any) -> Any:
@@ -70,58 +72,27 @@ def test_a_seat_plays_against_random_by_default() -> None:
     assert not boards.batch.self_play.any()
 
 
-def test_two_agents_play_by_the_rules() -> None:
-    """To the end and to the cap on plies; an illegal action loses."""
-    for number in range(6):
-        game = ("othello", CAPPED)[number % 2]
-        ours, other = BoardMultiAgentEnv({"game": game}), boardenvs.env(game, reward="zero_sum")
-        rng, roles = np.random.default_rng(number), other.possible_agents
-        other.reset()
-        observed, _ = ours.reset()
-        ended = False
-        while not ended:
-            mover = other.position.to_move
-            seen = observed.pop(mover)
-            assert not observed
-            assert ours.observation_spaces[mover].contains(seen)
-            expected = other.observe(roles[mover])
-            assert (seen["observations"] == planes_first(expected["observation"]).ravel()).all()
-            assert (seen["action_mask"] == expected["action_mask"]).all()
-            actions = np.flatnonzero(seen["action_mask"] == (number < 4 or rng.random() < 0.9))
-            action = int(rng.choice(actions))
-            other.step(action)
-            observed, rewards, terminated, truncated, _ = ours.step({mover: action})
-            assert rewards == {i: other.rewards[role] for i, role in enumerate(roles)}
-            assert terminated["__all__"] == any(other.terminations.values())
-            assert truncated["__all__"] == any(other.truncations.values())
-            ended = terminated["__all__"] or truncated["__all__"]
-        assert observed == {}
-
-
 def test_unknown_settings_are_named() -> None:
-    for kind in (MaskedVectorEnv, BoardMultiAgentEnv):
-        with pytest.raises(TypeError, match="hole"):
-            kind({"game": "othello", "hole": 1})
+    with pytest.raises(TypeError, match="hole"):
+        MaskedVectorEnv({"game": "othello", "hole": 1})
 
 
 # ---- training ------------------------------------------------------------------------------------
 
 
-@pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def test_a_policy_computes_what_rllibs_network_does_and_opponents_are_replaced() -> None:
     game, rng = boardenvs.games.make("othello"), np.random.default_rng(0)
-    settings = RllibSettings(boards=8, steps_per_update=4, batch_size=8, runners=0, hidden=(16, 8))
-    with ray_for(settings), built(settings) as algorithm:
-        policy, state = policy_of(algorithm), game.init(50)
+    words = ["--boards", "32", "--runners", "0", "--hidden", "16", "8"]
+    ray.init("local", include_dashboard=False)
+    try:
+        algorithm, state = make_config(parse_args(words)).build_algo(), game.init(50)
+        weights = algorithm.learner_group.get_weights()["default_policy"]
+        policy = policy_from_rllib(weights, game, {"by": "me"})
         for _ in range(9):
             state = game.step(state, game.sample(state, rng))
-        seen = masked(game.observe(state), game.legal(state))
+        rows = masked(game.observe(state), game.legal(state))
         module = algorithm.learner_group._learner.module["default_policy"].unwrapped()
-        batches = [{Columns.OBS: {k: th.from_numpy(x) for k, x in seen.items()}} for _ in range(2)]
+        batches = [{Columns.OBS: {k: th.from_numpy(x) for k, x in rows.items()}} for _ in range(2)]
         with th.no_grad():
             logits = module.forward_exploration(batches[0])[Columns.ACTION_DIST_INPUTS]
             judged = module.compute_values(batches[1])
@@ -132,33 +103,39 @@ def test_a_policy_computes_what_rllibs_network_does_and_opponents_are_replaced()
         set_opponent(algorithm, opponent)
         (group,) = algorithm.env_runner.env.unwrapped.batch._groups
         assert group.opponent is opponent
+        algorithm.stop()
+    finally:
+        ray.shutdown()
 
 
-def test_a_run_with_two_env_runners_learns_is_resumed_and_writes_what_can_be_played(
-    capsys: pytest.CaptureFixture[str],
+def test_a_run_with_two_env_runners_is_interrupted_and_resumed_and_learns(tmp_path: Path) -> None:
+    """By Ray Tune's own means; what it writes can be played."""
+
+    def begin(*words: str) -> subprocess.Popen[str]:
+        command = [sys.executable, ppo_rllib.__file__, *SMALL, *words]
+        return subprocess.Popen(command, cwd=tmp_path, stdout=log, stderr=log, text=True)
+
+    run, log = tmp_path / "runs" / "rllib", (tmp_path / "log").open("w+")
+    first = begin()
+    while first.poll() is None and not list(run.glob("PPO*/checkpoint_*")):
+        time.sleep(0.5)
+    first.send_signal(signal.SIGINT)
+    first.wait()
+    before = load_policy(run / "policy.npz").notes["steps"]
+    assert before < 60_000
+    assert begin("--resume").wait() == 0
+    policy = load_policy(run / "policy.npz")
+    assert policy.notes["steps"] >= 60_000
+    assert boardenvs.play_match(policy.game, PolicyAgent(policy), "random", 50).score > 0.7
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [(["--resume"], "there is no run to resume"), (["--game", "otello"], "Did you mean 'othello'")],
+)
+def test_wrong_options_are_named(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main([*SMALL, "--steps", "30000"])
     with pytest.raises(SystemExit):
-        main(SMALL)
-    assert "runs/rllib has a run: add --resume" in capsys.readouterr().err
-    settings = Path("runs/rllib/settings.json")
-    settings.write_text(settings.read_text().replace('"steps": 30000', '"steps": 60000'))
-    metrics = Path("runs/rllib/metrics.json")
-    (row,) = json.loads(metrics.read_text())
-    metrics.write_text(json.dumps([row, row | {"steps": 60_000}]))  # killed before the checkpoint
-    with pytest.raises(SystemExit):
-        main(["--resume"])
-    assert "checkpoint, which can hold code" in capsys.readouterr().err
-    main(["--resume", "--trust"])
-    rows = json.loads(metrics.read_text())
-    assert [row["steps"] // 10_000 for row in rows] == [3, 6]
-    assert rows[-1]["score_random"] > 0.7
-    assert len(list(Path("runs/rllib/pool").iterdir())) == 2
-    assert load_policy("runs/rllib/policy.npz").notes["steps"] == rows[-1]["steps"]
-
-
-def test_an_unknown_game_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["--game", "otello"])
-    assert "Did you mean 'othello'" in capsys.readouterr().err
-    assert not Path("runs").exists()
+        parse_args(words)
+    assert message in capsys.readouterr().err

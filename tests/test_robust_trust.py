@@ -8,7 +8,6 @@ import os
 import pickle
 import re
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,6 @@ from boardenvs.web.runs import list_runs
 from training import ppo
 from training.command import read_settings
 from training.run_settings import ConfigError, PPOConfig
-from training.single_run import SingleRunSettings, begun
 
 PAGE = Path(__file__).parent.parent / "SECURITY.md"
 
@@ -182,42 +180,6 @@ def test_code_on_the_command_line_is_imported():
     assert MARK.exists()
 
 
-@dataclass(frozen=True)
-class OfRllib(SingleRunSettings):
-    name: str = ""
-    opponent: str = "random"
-
-
-def kept(trust=False, **settings):
-    """What --resume reads in a folder of others with these settings."""
-    Path("runs/a").mkdir(parents=True, exist_ok=True)
-    Path("runs/a/settings.json").write_text(json.dumps({"game": "reversi", **settings}))
-    with begun(OfRllib, {"name": "a", "resume": True, "trust": trust}) as (made, _):
-        return made
-
-
-def test_code_of_a_resumed_run_is_imported_with_trust():
-    """That of `training.ppo_jax` or `training.rllib`."""
-    for some in ({"game": "planted:Game"}, {"opponent": "python:planted:player"}):
-        with pytest.raises(ValueError, match=r"names code, which .* imported: .*planted"):
-            kept(**some)
-    assert not MARK.exists()
-    assert kept(trust=True, game="planted:Game").game == "planted:Game"
-    assert MARK.exists()
-
-
-def test_a_resumed_run_of_others_has_neither_links_nor_nonsense():
-    with pytest.raises(ValueError, match=r"settings\.json cannot be used: epochs is 'x'"):
-        kept(epochs="x")
-    Path("runs/a/policy.npz").symlink_to("wherever")
-    with pytest.raises(OSError, match=r"it is a link.*policy\.npz"):
-        kept()
-    Path("runs/b").mkdir()
-    Path("runs/b/checkpoint.npz").touch()
-    with pytest.raises(ValueError, match="runs/b has a run: add --resume"):
-        begun(OfRllib, {"name": "b", "resume": False, "trust": False}).__enter__()
-
-
 # ---- names of files, and values ------------------------------------------------------------------
 
 OUTSIDE = "boardenvs.games.wolf_and_sheep:WolfAndSheep:id=../../outside"
@@ -283,13 +245,11 @@ def endless(path):
 )
 def test_what_is_no_file_or_has_no_end_is_named(make, why, capsys):
     Path("runs/a").mkdir(parents=True)
-    for name in (A, Path("runs/a/settings.json"), Path("runs/a/config.yaml"), Path("a.jsonl")):
+    for name in (A, Path("runs/a/config.yaml"), Path("a.jsonl")):
         make(name)
     assert ppo.main([str(A)]) == 2
     assert why in (said := capsys.readouterr().err)
     assert said.startswith("error: a.yaml cannot be read: ")
-    with pytest.raises(OSError, match=rf"{why}.*settings\.json"):
-        begun(OfRllib, {"name": "a", "resume": True, "trust": False}).__enter__()
     A.unlink()
     A.write_bytes(settings())
     assert ppo.main([str(A), "--resume"]) == 2

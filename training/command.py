@@ -42,13 +42,13 @@ def training_command(
 
     `train(config, folder, resume, console)` returns False if it was interrupted.
     """
-    given = _parser(module).parse_args(arguments)
-    words = [module, str(given.config), "--resume", *["--trust"] * given.trust]
-    again = python_command(*words, *(word for item in given.set for word in ("--set", item)))
+    args = _parser(module).parse_args(arguments)
+    words = [module, str(args.config), "--resume", *["--trust"] * args.trust]
+    again = python_command(*words, *(word for item in args.set for word in ("--set", item)))
     console, why = make_console(), "interrupted"
     try:
-        config = read_settings(settings, given.config, given.set, trust=given.trust)
-        finished = run(train, config, console, given.resume, given.overwrite)
+        config = read_settings(settings, args.config, args.set, trust=args.trust)
+        finished = run(train, config, console, args.resume, args.overwrite)
     except (ConfigError, RunError) as error:
         print(f"error: {printable(str(error))}", file=sys.stderr)
         return EXIT_USAGE
@@ -165,11 +165,11 @@ def _override(values: dict[str, Any], override: str) -> list[Any]:
 
 def code_named(settings: dict[str, Any], own: list[Any]) -> list[str]:
     """Return the texts in settings that name code to import, except those in `own`."""
-    found = dict.fromkeys(text for text in _texts(settings) if runs_code(text))
+    named = dict.fromkeys(text for text in _texts(settings) if runs_code(text))
     game = str(settings.get("game"))
     if games.imports_code(game):
-        found[game] = None
-    return [cut(text) for text in sorted(found.keys() - set(_texts(own)))]
+        named[game] = None
+    return [cut(text) for text in sorted(named.keys() - set(_texts(own)))]
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -108,17 +108,17 @@ def _check_replaceable(folder: Path, overwrite: bool) -> None:
             f"{folder} exists: --resume goes on with it, --overwrite replaces it, and "
             "--set name=NAME makes another"
         )
-    known = (folder / "config.yaml").is_file()
-    if not known or not {"name", "game"} <= _settings_in(folder).keys():
+    has_settings = (folder / "config.yaml").is_file()
+    if not has_settings or not {"name", "game"} <= _settings_in(folder).keys():
         raise RunError(f"{folder} is not replaced: it has no config.yaml of a run")
 
 
 def _check_same(folder: Path, config: GameSettings) -> None:
     """RunError if there is no run with these settings."""
-    refuse_other(folder, _settings_in(folder), config)
+    check_same_settings(folder, _settings_in(folder), config)
 
 
-def refuse_other(made: Path, before: dict[str, Any], config: GameSettings) -> None:
+def check_same_settings(made: Path, before: dict[str, Any], config: GameSettings) -> None:
     """RunError if what was made with the settings before cannot go on with these."""
     if changed := list(_differences(before, config.model_dump(mode="json"))):
         more = ["  ..."] * (len(changed) > _MOST_NAMED)
@@ -131,8 +131,8 @@ def refuse_other(made: Path, before: dict[str, Any], config: GameSettings) -> No
 def _settings_in(folder: Path) -> dict[str, Any]:
     path = folder / "config.yaml"
     if not path.is_file():
-        known = sorted(str(p.parent) for p in RUNS.glob("*/config.yaml"))
-        raise RunError(unknown("run to resume", str(folder), known))
+        runs = sorted(str(p.parent) for p in RUNS.glob("*/config.yaml"))
+        raise RunError(unknown("run to resume", str(folder), runs))
     try:
         return dict(parse_yaml(read_text(path)))
     except (OSError, TypeError, ValueError) as error:

@@ -31,8 +31,8 @@ from boardenvs.utils.files import check_writable
 
 
 def parse_args(words: Sequence[str] | None = None) -> argparse.Namespace:
-    found: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
-    has_bf16 = bool(found.get("avx512_bf16") or found.get("amx_bf16"))
+    processor: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
+    has_bf16 = bool(processor.get("avx512_bf16") or processor.get("amx_bf16"))
     parser = argparse.ArgumentParser(formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     add = parser.add_argument
     add("--game", default="othello", help="any game of boardenvs, or MODULE:NAME")
@@ -61,6 +61,10 @@ def parse_args(words: Sequence[str] | None = None) -> argparse.Namespace:
     add("--eval-every", type=int, default=1_000_000, help="steps between evaluations")
     add("--eval-pairs", type=int, default=100, help="openings, each played from both sides")
     args = parser.parse_args(words)
+    try:
+        boardenvs.games.make(args.game)
+    except ValueError as error:
+        parser.error(str(error))
     if args.num_envs * args.num_steps % args.num_minibatches:
         parser.error("--num-minibatches must divide --num-envs times --num-steps")
     if not 0 <= args.pool_share <= 1:
@@ -104,7 +108,7 @@ class Network(nn.Module):
 
 def look(game: boardenvs.Game, state: boardenvs.State, device: str) -> tuple[Tensor, Tensor]:
     """Observations of the sides to move, (B, planes * 64) int8, and legal moves, (B, A) bool."""
-    planes = game.observe(state).transpose(0, 3, 1, 2).reshape(len(state.ply), -1)
+    planes = game.observe_planes(state).reshape(len(state.ply), -1)
     return torch.from_numpy(planes).to(device), torch.from_numpy(game.legal(state)).to(device)
 
 

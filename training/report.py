@@ -52,7 +52,7 @@ class FinalEvaluation(BaseModel):
 def write_report(run: Run, console: Console) -> None:
     """Judge the policy of a finished run, `policy.npz`; write and show the report."""
     folder, config = run.folder, run.config
-    found = evaluate_finally(config, folder / "policy.npz", console)
+    final = evaluate_finally(config, folder / "policy.npz", console)
     result = {
         "config": config.model_dump(mode="json"),
         "made_with": {
@@ -64,12 +64,12 @@ def write_report(run: Run, console: Console) -> None:
         "cpu_minutes": run.cpu_minutes,
         "best": run.best.model_dump(),
         "evaluations": [r.model_dump() for r in run.results],
-        "report": found.model_dump(),
+        "report": final.model_dump(),
     }
-    _document(run, found, result).write(folder)
+    _document(run, final, result).write(folder)
     # The last file: if it is there, all others are.
     write_atomically(folder / "result.json", json.dumps(result, indent=2).encode())
-    console.print(_scores(config, found))
+    console.print(_scores(config, final))
     console.print(
         f"The report, with the learning curve and games to step through: {folder / 'report.html'}\n"
         f"{_next_steps(run)}",
@@ -93,23 +93,23 @@ def evaluate_finally(config: RunSettings, file: Path, console: Console) -> Final
     game, seed = config.make_game(), REPORT_SEED + config.seed
     policy = PolicyAgent(load_policy(file))
     agents: dict[str, Agent] = {RAW: policy, SHIELDED: Shield(policy)}
-    found = FinalEvaluation(
+    final = FinalEvaluation(
         scores={kind: {} for kind in agents},
         exact={kind: examine(game, agent, seed) for kind, agent in agents.items()},
     )
     pairs = [(kind, name) for kind in agents for name in config.report.opponents]
     for kind, name in track(pairs, "the report's matches", console=console, transient=True):
         result = play(game, config.report, agents[kind], name, seed)
-        found.scores[kind][name] = score_of(result)
+        final.scores[kind][name] = score_of(result)
         if kind == RAW:
-            found.samples += record_match(game, result, (RAW, name))[:2]
-    return found
+            final.samples += record_match(game, result, (RAW, name))[:2]
+    return final
 
 
 # ---- the report ----------------------------------------------------------------------------------
 
 
-def _document(run: Run, found: FinalEvaluation, result: Mapping[str, Any]) -> Document:
+def _document(run: Run, final: FinalEvaluation, result: Mapping[str, Any]) -> Document:
     config, best = run.config, run.best
     document = Document(f"{config.name}: {games.spec_of(run.game)}, seed {config.seed}")
     made = ", ".join(f"{k} {v}" for k, v in result["made_with"].items())
@@ -130,26 +130,26 @@ def _document(run: Run, found: FinalEvaluation, result: Mapping[str, Any]) -> Do
         f"{2 * config.report.pairs} games each, on openings that did not choose the policy; a draw "
         "counts ½. *Shielded* takes a win in one and avoids a loss in one."
     )
-    document.table(_scores(config, found))
-    if found.exact[RAW]:
+    document.table(_scores(config, final))
+    if final.exact[RAW]:
         document.heading("By the exact solution")
         document.text(
             "Of all positions that games can reach and a role has won, the share in which its move "
             "keeps the win."
         )
         rows = [
-            {"metric": name} | {kind: f"{found.exact[kind][name]:.4g}" for kind in found.exact}
-            for name in found.exact[RAW]
+            {"metric": name} | {kind: f"{final.exact[kind][name]:.4g}" for kind in final.exact}
+            for name in final.exact[RAW]
         ]
         document.table(ReportTable(rows))
     document.heading("What to do next")
     document.text(_next_steps(run))
     document.html("<h2>Two games against each opponent</h2>")
-    document.html(to_frame(write_page(found.samples, title="Games of the report")))
+    document.html(to_frame(write_page(final.samples, title="Games of the report")))
     return document
 
 
-def _scores(config: RunSettings, found: FinalEvaluation) -> ReportTable:
+def _scores(config: RunSettings, final: FinalEvaluation) -> ReportTable:
     rows = [
         {
             "opponent": name,
@@ -160,7 +160,7 @@ def _scores(config: RunSettings, found: FinalEvaluation) -> ReportTable:
         }
         for name in config.report.opponents
         for kind in (RAW, SHIELDED)
-        for s in [found.scores[kind][name]]
+        for s in [final.scores[kind][name]]
     ]
     return ReportTable(
         rows,

@@ -28,7 +28,7 @@ from boardenvs.game.state import FloatArray, State, concat
 from boardenvs.utils.ending import ENDING, handling
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.imports import describe
-from training.folder import RunError, load_newest, refuse_other, save_checkpoint, to_arrays
+from training.folder import RunError, check_same_settings, load_newest, save_checkpoint, to_arrays
 from training.policies import drop_policies, keep_policy
 from training.run_settings import POOL, POOL_SIZE, SELF_PLAY, RunSettings, SelfPlaySettings
 
@@ -220,7 +220,7 @@ class Run(ABC):
             warnings.append(f"{self.folder} has no checkpoint yet: the run begins again")
         else:
             try:
-                refuse_other(folder, saved["settings"], self.config)
+                check_same_settings(folder, saved["settings"], self.config)
                 warnings += self._go_on(saved)
             except RunError:
                 raise
@@ -263,8 +263,8 @@ class Run(ABC):
         return float(self._seconds()[1] / 60)
 
     def _seconds(self) -> FloatArray:
-        found: FloatArray = self._before + _clocks() - self._began
-        return found
+        seconds: FloatArray = self._before + _clocks() - self._began
+        return seconds
 
 
 def _clocks() -> FloatArray:

@@ -270,5 +270,5 @@ def find_device(name: str) -> th.device:
 
 def find_precision() -> str:
     """Return the precision of layers: "bfloat16" if the processor has it, else "float32"."""
-    found: dict[str, Any] = getattr(th.cpu, "get_capabilities", dict)()
-    return "bfloat16" if found.get("avx512_bf16") or found.get("amx_bf16") else "float32"
+    processor: dict[str, Any] = getattr(th.cpu, "get_capabilities", dict)()
+    return "bfloat16" if processor.get("avx512_bf16") or processor.get("amx_bf16") else "float32"

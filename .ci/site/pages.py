@@ -43,7 +43,6 @@ GUIDES = {
     "architecture.md": "boardenvs/README.md",
     "training.md": "training/README.md",
     "training_reference.md": "training/reference.md",
-    "rllib.md": "training/rllib/README.md",
     "results.md": "training/results/README.md",
     "examples.md": "training/examples/README.md",
     "engines.md": "boardenvs/engines/README.md",

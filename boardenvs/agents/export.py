@@ -16,7 +16,7 @@ from boardenvs.game.contract import Game
 
 
 def policy_from_sb3(model: Any, game: Game, notes: Mapping[str, Any] | None = None) -> Policy:
-    """A copy of what a model has learnt, for the game that it was trained on.
+    """Return a copy of what a model has learnt, for the game that it was trained on.
 
     `model` is an algorithm of Stable-Baselines3 or sb3-contrib with an actor-critic policy
     ("MlpPolicy" of PPO, A2C, MaskablePPO), or that policy. Its layers must be fully connected, with
@@ -72,7 +72,7 @@ def policy_from_sb3(model: Any, game: Game, notes: Mapping[str, Any] | None = No
 
 
 def layer_of(module: Any) -> Layer:
-    """A copy of the weights (inputs, outputs) and biases of torch's fully connected layer."""
+    """Return a copy of the weights (inputs, outputs) and biases of torch's linear layer."""
     weights, biases = (x.detach().cpu().float().numpy() for x in (module.weight, module.bias))
     return np.array(weights.T, order="C"), biases.copy()
 
@@ -86,13 +86,13 @@ def _side_by_side(one: list[Layer], other: list[Layer], activation: str) -> list
                 f"{activation}: with it they must have the same number"
             )
         one, other = _padded(one, len(other)), _padded(other, len(one))
-    found: list[Layer] = []
+    layers: list[Layer] = []
     for (w, b), (v, c) in zip(one, other, strict=True):
-        if found:  # each reads its own layer before
+        if layers:  # each reads its own layer before
             below, above = ((0, len(v)), (0, 0)), ((len(w), 0), (0, 0))
             w, v = np.pad(w, below), np.pad(v, above)
-        found.append((np.hstack([w, v]), np.concatenate([b, c])))
-    return found
+        layers.append((np.hstack([w, v]), np.concatenate([b, c])))
+    return layers
 
 
 def _padded(layers: list[Layer], count: int) -> list[Layer]:

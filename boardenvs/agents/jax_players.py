@@ -76,15 +76,15 @@ def draw_action(logits: jax.Array, key: jax.Array) -> jax.Array:
     return (reached < height).sum().astype(jnp.int32)
 
 
-def jax_evaluator(rules: JaxRules, given: object) -> JaxEvaluator:
+def jax_evaluator(rules: JaxRules, player: object) -> JaxEvaluator:
     """Return the network of a policy agent or its text; the value is from -1 to 1.
 
     ValueError for an agent without such a network.
     """
-    agent = _agent(rules.game, given)
+    agent = _agent(rules.game, player)
     inner = agent.agent if isinstance(agent, Shield) else agent
     if not isinstance(inner, PolicyAgent):
-        raise ValueError(f"{quote(given)} has no network: 'trained' and 'policy:PATH' have one")
+        raise ValueError(f"{quote(player)} has no network: 'trained' and 'policy:PATH' have one")
     network, activation = network_of(inner.policy), inner.policy.activation
 
     def evaluate(board: JaxPosition) -> tuple[jax.Array, jax.Array]:
@@ -95,14 +95,14 @@ def jax_evaluator(rules: JaxRules, given: object) -> JaxEvaluator:
     return evaluate
 
 
-def jax_player(rules: JaxRules, given: object) -> JaxPlayer:
+def jax_player(rules: JaxRules, player: object) -> JaxPlayer:
     """Return the player in JAX of an agent or its text; ValueError if it does not play in JAX."""
-    agent = _agent(rules.game, given)
+    agent = _agent(rules.game, player)
     if isinstance(agent, RandomAgent):
         return rules.sample
     if not isinstance(agent, PolicyAgent):
         raise ValueError(
-            f"{quote(given)} does not play in JAX: 'random', 'trained' and 'policy:PATH' do, "
+            f"{quote(player)} does not play in JAX: 'random', 'trained' and 'policy:PATH' do, "
             "without a shield"
         )
     evaluate, sample = jax_evaluator(rules, agent), agent.sample
@@ -114,6 +114,6 @@ def jax_player(rules: JaxRules, given: object) -> JaxPlayer:
     return act
 
 
-def _agent(game: Game, given: object) -> object:
-    agent = agent_for(game, given)
+def _agent(game: Game, player: object) -> object:
+    agent = agent_for(game, player)
     return agent.player(game) if isinstance(agent, TrainedAgent) else agent

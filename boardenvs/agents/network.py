@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +15,12 @@ with extra("train"):
 
 
 from boardenvs.game.contract import Game
-from boardenvs.game.state import Array
 
 if TYPE_CHECKING:
     from boardenvs.agents.policy import Policy
 
 # The input of a flat plane, relative to one square of another plane.
-FLAT_WEIGHT = 4.0
+FLAT_SCALE = 4.0
 
 # The logits of illegal actions: their probability is 0 in float32.
 NEVER = -1e8
@@ -29,49 +29,13 @@ NEVER = -1e8
 HIDDEN_GAIN, POLICY_GAIN, VALUE_GAIN = 2**0.5, 0.01, 1.0
 
 
-class NetworkInputs:
-    """The inputs of a network: all squares of a plane, or one number if the plane is flat.
-
-    `flat` are the planes that are the same on all squares, and would otherwise outweigh the pieces.
-    The inputs of the other planes come first, then one for each flat plane.
-    """
-
-    def __init__(self, shape: Sequence[int], flat: Sequence[int]) -> None:
-        rows, columns, self.planes = shape
-        self.squares = squares = rows * columns
-        self.flat = list(flat)
-        self.full = [plane for plane in range(self.planes) if plane not in self.flat]
-        self.size = squares * len(self.full) + len(self.flat)
-        # The index plane by plane of each input that is square by square.
-        pieces = np.arange(squares * len(self.full)).reshape(-1, squares).T.ravel()
-        self.by_square = np.concatenate([pieces, np.arange(len(pieces), self.size)])
-
-    def for_all_squares(self, weights: Array) -> Array:
-        """Convert weights (size, N) of a first layer, whose inputs are plane by plane, to weights
-        for every square of every plane, (planes * squares, N) float32.
-        """
-        squares = self.squares
-        full, flat = np.split(np.asarray(weights), [squares * len(self.full)])
-        found = np.empty((self.planes, squares, weights.shape[1]), np.float32)
-        found[self.full] = full.reshape(len(self.full), squares, -1)
-        found[self.flat] = flat[:, None] * (FLAT_WEIGHT / squares)
-        return found.reshape(-1, weights.shape[1])
-
-    def from_all_squares(self, weights: Array) -> Array:
-        """The inverse of `for_all_squares`, bit for bit."""
-        planes = np.asarray(weights).reshape(self.planes, self.squares, -1)
-        full = planes[self.full].reshape(-1, weights.shape[1])
-        flat = planes[self.flat].sum(axis=1, dtype=np.float64) / FLAT_WEIGHT
-        return np.concatenate([full, flat.astype(np.float32)])
-
-
 class BoardNetwork(th.nn.Module):
     """Fully connected layers with ReLU over observations (B, R, F, C), which policy and value
     share, and over them the logits of actions and the value.
 
-    `shape` is the shape of an observation, `hidden` the widths of the layers, `flat` the planes of
-    `flat_planes`. The shared layers compute in `precision`, "float32"
-    or "bfloat16"; all weights are stored in float32.
+    `shape` is the shape of an observation, `hidden` the widths of the layers. `flat` are the planes
+    of `flat_planes`: each is one input, or they would outweigh the pieces. The shared layers
+    compute in `precision`, "float32" or "bfloat16"; all weights are stored in float32.
     """
 
     def __init__(
@@ -83,40 +47,48 @@ class BoardNetwork(th.nn.Module):
         precision: str = "float32",
     ) -> None:
         super().__init__()
-        self.inputs = NetworkInputs(shape, flat)
+        squares, flat = math.prod(shape[:2]), list(flat)
+        full = [plane for plane in range(shape[2]) if plane not in flat]
+        pieces = squares * len(full)
+        # Of each square of each plane, plane by plane: which input it is, and its scale there.
+        inputs, scale = np.empty((shape[2], squares), np.int64), np.ones((shape[2], squares))
+        inputs[full] = np.arange(pieces).reshape(squares, -1).T
+        inputs[flat] = pieces + np.arange(len(flat))[:, None]
+        scale[flat] = FLAT_SCALE / squares
+        self._inputs, self._scale = inputs.ravel(), scale.astype(np.float32).ravel()
+        self._flat = flat
+        # A slice of the observation costs much less than a choice of planes.
+        self._full = slice(len(full)) if full == list(range(len(full))) else full
         layers: list[th.nn.Module] = []
-        for inputs, outputs in zip((self.inputs.size, *hidden), hidden, strict=False):
-            layers += [th.nn.Linear(inputs, outputs), th.nn.ReLU()]
+        for size, width in zip((pieces + len(flat), *hidden), hidden, strict=False):
+            layers += [th.nn.Linear(size, width), th.nn.ReLU()]
         self.layers = th.nn.Sequential(*layers)
         self.policy_head = th.nn.Linear(hidden[-1], actions)
         self.value_head = th.nn.Linear(hidden[-1], 1)
-        full = self.inputs.full
-        # A slice of the observation costs much less than a choice of planes.
-        self._chosen = slice(len(full)) if full == list(range(len(full))) else full
         self._bfloat16 = precision == "bfloat16"
 
     def features(self, observations: th.Tensor) -> th.Tensor:
-        """The last shared layer's outputs, (B, hidden[-1]) float32."""
-        inputs = observations[..., self._chosen].flatten(1).float()
-        if self.inputs.flat:
-            flat = observations[:, 0, 0, self.inputs.flat].float()
-            inputs = th.cat([inputs, flat * FLAT_WEIGHT], dim=1)
+        """Return the last shared layer's outputs, (B, hidden[-1]) float32."""
+        inputs = observations[..., self._full].flatten(1).float()
+        if self._flat:
+            flat = observations[:, 0, 0, self._flat].float()
+            inputs = th.cat([inputs, flat * FLAT_SCALE], dim=1)
         with th.autocast(inputs.device.type, th.bfloat16, enabled=self._bfloat16):
             features: th.Tensor = self.layers(inputs)
         return features.float()
 
     def logits(self, features: th.Tensor, legal: th.Tensor) -> th.Tensor:
-        """The logits of actions, (B, A), `NEVER` where `legal`, (B, A) bool, is not set."""
+        """Return the logits of actions, (B, A), `NEVER` where `legal`, (B, A) bool, is not set."""
         logits: th.Tensor = self.policy_head(features)
         return logits.masked_fill(~legal, NEVER)
 
     def values(self, features: th.Tensor) -> th.Tensor:
-        """The values to the side that sees each board, (B,)."""
+        """Return the values to the side that sees each board, (B,)."""
         values: th.Tensor = self.value_head(features)
         return values[:, 0]
 
     def forward(self, observations: th.Tensor, legal: th.Tensor) -> tuple[th.Tensor, th.Tensor]:
-        """`logits` and `values` of observations."""
+        """Return `logits` and `values` of observations."""
         features = self.features(observations)
         return self.logits(features, legal), self.values(features)
 
@@ -130,9 +102,12 @@ class BoardNetwork(th.nn.Module):
     def take(self, policy: Policy) -> None:
         """Copy the layers of a policy with the same widths."""
         (weights, biases), *rest = policy.layers
-        first = self.inputs.from_all_squares(weights)[self.inputs.by_square], biases
+        scale = np.bincount(self._inputs, self._scale)
+        first = np.zeros((len(scale), len(biases)))
+        np.add.at(first, self._inputs, weights)
+        layers = [(first / scale[:, None], biases), *rest]
         with th.no_grad():
-            for module, (weights, biases) in zip(self._linear(), [first, *rest], strict=True):
+            for module, (weights, biases) in zip(self._linear(), layers, strict=True):
                 module.weight.copy_(th.tensor(weights.T))
                 module.bias.copy_(th.tensor(biases))
 
@@ -142,13 +117,12 @@ class BoardNetwork(th.nn.Module):
         from boardenvs.agents.policy import Policy
 
         (weights, biases), *rest = map(layer_of, self._linear())
-        by_plane = np.empty_like(weights)
-        by_plane[self.inputs.by_square] = weights
-        *hidden, policy, value = (self.inputs.for_all_squares(by_plane), biases), *rest
+        first = weights[self._inputs] * self._scale[:, None]
+        *hidden, policy, value = (first, biases), *rest
         return Policy(game, tuple(hidden), policy, value, dict(notes or {}))
 
     def _linear(self) -> list[th.nn.Linear]:
-        """The fully connected layers, the heads last."""
+        """Return the fully connected layers, the heads last."""
         shared = [layer for layer in self.layers if isinstance(layer, th.nn.Linear)]
         return [*shared, self.policy_head, self.value_head]
 
@@ -157,12 +131,11 @@ def flat_planes(game: Game) -> tuple[int, ...]:
     """Return the planes of the observation that are the same on all squares of random positions."""
     rng = np.random.default_rng(0)
     state = game.init(256)
-    seen = []
+    same = np.ones(game.observation_shape[2], np.bool_)
     for _ in range(40):
-        seen.append(game.observe(state))
+        planes = game.observe(state)
+        same &= (planes == planes[:, :1, :1]).all(axis=(0, 1, 2))
         state = game.step(state, game.sample(state, rng))
-    observations = np.concatenate(seen)
-    same = (observations == observations[:, :1, :1]).all(axis=(0, 1, 2))
     return tuple(np.flatnonzero(same).tolist())
 
 

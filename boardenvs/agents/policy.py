@@ -85,8 +85,8 @@ class Policy:
         }
 
     def evaluate(self, game: Game, state: State) -> tuple[Float32Array, Float32Array]:
-        """The probability of each action, (B, A) float32, 0 if it is illegal, and the value to
-        the side to move, (B,) float32 from -1 (a loss) to 1. Terminated rows give noop 1.
+        """Return the probability of each action, (B, A) float32, 0 if it is illegal, and the value
+        to the side to move, (B,) float32 from -1 (a loss) to 1. Terminated rows give noop 1.
         """
         self.check_game(game)
         logits, values = self.forward(game.observe(state))
@@ -97,14 +97,14 @@ class Policy:
         return probabilities, np.clip(values, -1, 1)
 
     def forward(self, observation: Int8Array) -> tuple[Float32Array, Float32Array]:
-        """The network's outputs for observations (B, 8, 8, C): logits of all actions, legal or not,
-        (B, A) float32, and values, (B,) float32, which may lie outside -1 to 1.
+        """Return the network's outputs for observations (B, R, F, C): logits of all actions, legal
+        or not, (B, A) float32, and values, (B,) float32, which may lie outside -1 to 1.
         """
-        seen, shape = np.asarray(observation), self.game.observation_shape
-        if seen.shape[1:] != shape:
-            raise ValueError(f"observations are {seen.shape}: they must be (B, *{shape})")
-        planes_first = seen.transpose(0, 3, 1, 2)  # no -1 for inputs: there may be no rows
-        x = planes_first.reshape(len(seen), math.prod(shape)).astype(np.float32)
+        batch, shape = np.asarray(observation), self.game.observation_shape
+        if batch.shape[1:] != shape:
+            raise ValueError(f"observations are {batch.shape}: they must be (B, *{shape})")
+        planes_first = batch.transpose(0, 3, 1, 2)  # no -1 for inputs: there may be no rows
+        x = planes_first.reshape(len(batch), math.prod(shape)).astype(np.float32)
         with one_thread():
             for weights, biases in self.hidden:
                 x = x @ weights
@@ -147,15 +147,15 @@ class PolicyAgent:
 
 
 def legal_or_noop(game: Game, state: State) -> BoolArray:
-    """The legal actions, (B, A) bool, and noop in terminated rows, so that none is empty."""
+    """Return the legal actions, (B, A) bool, and noop in terminated rows, so that none is empty."""
     legal = game.legal(state)
     legal[state.terminated, game.noop] = True
     return legal
 
 
 def layer_shapes(game: Game, hidden: Sequence[int]) -> dict[str, tuple[int, int]]:
-    """The shape of each layer's weights, inputs and outputs, by the layers' names: hidden ones of
-    these widths from "0", and "policy" and "value" over the last of them.
+    """Return the shape of each layer's weights, inputs and outputs, by the layers' names: hidden ones
+    of these widths from "0", and "policy" and "value" over the last of them.
     """
     widths = [math.prod(game.observation_shape), *hidden]
     names = [*map(str, range(len(hidden))), "policy", "value"]
@@ -164,7 +164,7 @@ def layer_shapes(game: Game, hidden: Sequence[int]) -> dict[str, tuple[int, int]
 
 
 def _reach(weights: Float32Array, biases: Float32Array, largest: float) -> float:
-    """How large the outputs of a layer can be where its inputs are at most `largest`."""
+    """Return how large a layer's outputs can be if its inputs are at most `largest`."""
     with np.errstate(over="ignore", invalid="ignore"):
         sums = np.abs(weights.astype(np.float64)).sum(axis=0) * largest + np.abs(biases)
     return float(np.max(sums, initial=0.0))  # nan if there is one

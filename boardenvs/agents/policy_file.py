@@ -61,7 +61,7 @@ def save_policy(policy: Policy, path: Path | str, *, stored: str = "float16") ->
 
 
 def load_policy(path: Path | str) -> Policy:
-    """The policy in a file of `save_policy`; PolicyFileError, which says why, if there is none."""
+    """Return the policy in a file of `save_policy`; PolicyFileError says why there is none."""
     path = Path(path)
     with _KIND.open(path) as archive:
         if "policy.pth" in archive.files:
@@ -115,11 +115,11 @@ def readable_shapes(game: Game, hidden: Any) -> dict[str, tuple[int, int]]:
 
 
 def _read_layer(archive: NpzFile, layer: str, shape: tuple[int, int]) -> Layer:
-    """The weights and biases of a layer, each of the shape that it must have."""
-    found = []
+    """Return the weights and biases of a layer, each of the shape that it must have."""
+    arrays = []
     for name, wanted in ((f"weight_{layer}", shape), (f"bias_{layer}", shape[1:])):
         numbers = read_array(archive, name, wanted, _STORED)
         if not np.isfinite(numbers).all():
             raise ValueError(f"{name} holds other things than finite numbers")
-        found.append(numbers.astype(np.float32))
-    return found[0], found[1]
+        arrays.append(numbers.astype(np.float32))
+    return arrays[0], arrays[1]

@@ -8,8 +8,8 @@
 RLlib gives no infos to a network, and its default networks take one row of floats:
 {"observations": (C * 64,), "action_mask": (A,)}, both float32, are what its
 `ActionMaskingTorchRLModule` expects. Rows have the planes one after the other, as a
-`boardenvs.agents.policy.Policy` takes them. Of boardenvs only this module needs Ray
-(`pip install 'boardenvs[rllib]'`).
+`boardenvs.agents.policy.Policy` takes them. `training/ppo_rllib.py` in the repository is a whole
+training. The environment needs no Ray, which `pip install 'boardenvs[rllib]'` installs.
 """
 
 from __future__ import annotations
@@ -22,13 +22,9 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorWrapper
 from gymnasium.vector.utils import batch_space
 
-from boardenvs.utils.imports import extra
-
-with extra("rllib"):
-    from ray.rllib.env.multi_agent_env import MultiAgentEnv
-
-
-from boardenvs.envs.factory import env, vec_env
+from boardenvs.agents.policy import Layer, Policy
+from boardenvs.envs.factory import vec_env
+from boardenvs.envs.groups import Opponent
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Array
 
@@ -44,7 +40,7 @@ def masked_space(game: Game) -> spaces.Dict:
 
 
 def masked(planes: Array, mask: Array) -> Masked:
-    """Observations (..., R, F, C) and masks (..., A), as RLlib's networks take them."""
+    """Return observations (..., R, F, C) and masks (..., A) as RLlib's networks take them."""
     rows = np.moveaxis(planes, -1, -3).reshape(*planes.shape[:-3], -1)
     return {OBSERVATIONS: rows.astype(np.float32), ACTION_MASK: mask.astype(np.float32)}
 
@@ -53,9 +49,9 @@ class MaskedVectorEnv(VectorWrapper):
     """`boardenvs.vec_env` with the masks in the observations, and empty infos.
 
     `config` is RLlib's `env_config`: "game" (a text, or a Game) and options of `vec_env` by name;
-    RLlib adds "num_envs". The opponent is "random" by default. With None one network plays both
-    sides, and RLlib's own PPO gets the signs of their returns wrong: use `BoardMultiAgentEnv` for
-    that. TypeError for an unknown setting.
+    RLlib adds "num_envs". The opponent is "random" by default; `set_opponent` replaces it. With
+    None one network plays both sides, and RLlib's own PPO gets the signs of their returns wrong.
+    TypeError for an unknown setting.
 
     Games are replaced as Gymnasium's NEXT_STEP says, which RLlib's env runner relies on. If a game
     is over, the mask has noop alone, and the action is ignored.
@@ -77,53 +73,34 @@ class MaskedVectorEnv(VectorWrapper):
         return self._masked(observations, infos), rewards, terminated, truncated, {}
 
     def _masked(self, observations: Any, infos: dict[str, Any]) -> Masked:
-        found = masked(observations, infos["action_mask"])
-        found[ACTION_MASK][~infos["action_mask"].any(axis=1), self.game.noop] = 1
-        return found
+        rows = masked(observations, infos["action_mask"])
+        rows[ACTION_MASK][~infos["action_mask"].any(axis=1), self.game.noop] = 1
+        return rows
 
 
-class BoardMultiAgentEnv(MultiAgentEnv):
-    """A game between two agents, by RLlib's names; "game" in `env_config` is a text, or a Game.
+def set_opponent(algorithm: Any, opponent: Opponent) -> None:
+    """Let it play on the boards of all env runners of an algorithm on `MaskedVectorEnv`."""
 
-    Agents are 0 and 1, the indices of `game.roles`; only the one to move observes and acts. At the
-    end both are rewarded, with +1, 0 or -1; an illegal action loses the game. TypeError for an
-    unknown setting.
+    def place(runner: Any) -> None:
+        if runner.env is not None:
+            runner.env.unwrapped.batch.set_opponents("boards", [opponent])
+
+    algorithm.env_runner_group.foreach_env_runner(place)
+
+
+def policy_from_rllib(
+    weights: Mapping[str, Array], game: Game, notes: Mapping[str, Any] | None = None
+) -> Policy:
+    """Return a copy of what a module has learnt; it plays without Ray and torch.
+
+    `weights` are those of `algorithm.learner_group.get_weights()["default_policy"]` or
+    `module.get_state()`, of RLlib's `ActionMaskingTorchRLModule` with the settings
+    "fcnet_activation": "relu" and "vf_share_layers": True.
     """
 
-    def __init__(self, config: Mapping[str, Any] | None = None) -> None:
-        super().__init__()
-        self._env = env(**{"reward": "zero_sum", **(config or {})})
-        self.possible_agents = self.agents = [0, 1]
-        game = self._env.game
-        self.observation_spaces = dict.fromkeys(self.agents, masked_space(game))
-        self.action_spaces = dict.fromkeys(self.agents, spaces.Discrete(game.num_actions))
+    def layers(part: str) -> list[Layer]:
+        names = [name for name in weights if name.startswith(part) and name.endswith("weight")]
+        return [(weights[x].T.copy(), weights[x.replace("weight", "bias")]) for x in names]
 
-    def reset(
-        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
-    ) -> tuple[dict[int, Masked], dict[int, Any]]:
-        """Start a game, at `options["position"]` where given."""
-        self._env.reset(seed=seed, options=options)
-        return self._observed(), {}
-
-    def step(
-        self, actions: Mapping[int, Any]
-    ) -> tuple[
-        dict[int, Masked], dict[int, float], dict[Any, bool], dict[Any, bool], dict[int, Any]
-    ]:
-        """Play the action of the agent to move."""
-        board, roles = self._env, self._env.game.roles
-        board.step(actions[board.position.to_move])
-        rewards = {agent: board.rewards[roles[agent]] for agent in self.agents}
-        terminated, truncated = (
-            dict.fromkeys([0, 1, "__all__"], any(ends.values()))
-            for ends in (board.terminations, board.truncations)
-        )
-        return {} if board.is_over else self._observed(), rewards, terminated, truncated, {}
-
-    def render(self) -> Any:
-        return self._env.render()
-
-    def _observed(self) -> dict[int, Masked]:
-        mover = self._env.position.to_move
-        seen = self._env.observe(self._env.game.roles[mover])
-        return {mover: masked(seen["observation"], seen["action_mask"])}
+    (policy_head,), (value_head,) = layers("pi."), layers("vf.")
+    return Policy(game, tuple(layers("encoder.")), policy_head, value_head, notes or {})

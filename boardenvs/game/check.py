@@ -513,12 +513,8 @@ def _computed(
     yield "next", list(map(Position.step, positions[:-1], actions)), after[:-1]
     results = list(map(tuple, game.results(state).tolist()))
     yield "result", list(map(Position.result, positions)), results
-    seen = np.ascontiguousarray(np.moveaxis(game.observe(state), -1, 1)).reshape(len(positions), -1)
-    yield (
-        "planes",
-        list(map(Position.planes, positions)),
-        list(map(tuple, pack_bits(seen).tolist())),
-    )
+    planes = pack_bits(game.observe_planes(state).reshape(len(positions), -1))
+    yield "planes", list(map(Position.planes, positions)), list(map(tuple, planes.tolist()))
     numbers = game.feature_numbers(state).tolist()
     yield "features", list(map(_features, positions)), numbers
     if game.has_heuristic:

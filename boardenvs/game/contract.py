@@ -465,17 +465,17 @@ class Game(Rules):
 
     # ---- observations ------------------------------------------------------------------------
 
-    def observe(self, state: State, out: Int8Array | None = None) -> Int8Array:
+    def observe(self, state: State) -> Int8Array:
         """The observation of the side to move, (B, R, F, C) int8 of 0 and 1, for R ranks from the
-        bottom and F files.
-
-        It is a view of memory in which each plane is contiguous, (B, C * R * F) int8: `out`, if
-        given.
+        bottom and F files: a view of `observe_planes`.
         """
-        words = self.word_arrays(state)
-        bits = self._empty_planes(state) if out is None else out
-        self.kernels.planes.batch(words, [bits])
-        return self._as_planes(bits)
+        return self.observe_planes(state).transpose(0, 2, 3, 1)
+
+    def observe_planes(self, state: State) -> Int8Array:
+        """The observation of the side to move, planes first, (B, C, R, F) int8 of 0 and 1."""
+        words, planes = self.word_arrays(state), self._empty_planes(state)
+        self.kernels.planes.batch(words, [planes])
+        return self._by_squares(planes)
 
     def observe_with_legal(
         self, state: State, planes: Int8Array | None = None, mask: BoolArray | None = None
@@ -488,14 +488,13 @@ class Game(Rules):
         if mask is None:
             mask = np.empty((len(state.ply), self.num_actions), np.bool_)
         self.kernels.observe.batch([*words, state.legal_bits], [planes, mask])
-        return self._as_planes(planes), mask
+        return self._by_squares(planes).transpose(0, 2, 3, 1), mask
 
     def _empty_planes(self, state: State) -> Int8Array:
         return np.empty((len(state.ply), self.kernels.num_planes * self.board.size), np.int8)
 
-    def _as_planes(self, bits: Int8Array) -> Int8Array:
-        shape = (len(bits), self.kernels.num_planes, *self.board)
-        return bits.reshape(shape).transpose(0, 2, 3, 1)
+    def _by_squares(self, planes: Int8Array) -> Int8Array:
+        return planes.reshape(len(planes), self.kernels.num_planes, *self.board)
 
     # ---- notation ----------------------------------------------------------------------------
 

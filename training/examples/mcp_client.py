@@ -1,7 +1,6 @@
 """MCP: the official client starts `boardenvs mcp`, and wins Wolf and Sheep by its tools."""
-# uv venv --allow-existing .venv-examples/text && . .venv-examples/text/bin/activate \
-#     && uv pip install --requirement training/examples/text.txt --editable . \
-#     && python training/examples/mcp_client.py
+# uv venv --allow-existing .venv-examples/mcp && . .venv-examples/mcp/bin/activate \
+#     && uv pip install mcp==2.0.0 --editable . && python training/examples/mcp_client.py
 
 import asyncio
 import sys
@@ -26,8 +25,8 @@ async def main():
         assert "You play Wolf and Sheep. You are sheep" in told, told
         moves = 0
         while "The game is over" not in told:
-            found = await client.call_tool("analyse", {"moves": 1})
-            best = found.structured_content["moves"][0]["move"]
+            analysis = await client.call_tool("analyse", {"moves": 1})
+            best = analysis.structured_content["moves"][0]["move"]
             legal = await client.call_tool("legal_moves", {})
             assert best in legal.structured_content["result"], (best, legal)
             told = await call("play", move=best)

@@ -28,17 +28,17 @@ def expand(params, key, action, before):
     after = jax.vmap(env.step)(before, action)
     reward, discount = jax.vmap(outcome_of_mover)(before, after)
     logits, value = evaluate(after)
-    found = mctx.RecurrentFnOutput(
+    output = mctx.RecurrentFnOutput(
         reward=reward, discount=discount, prior_logits=logits, value=value
     )
-    return found, after
+    return output, after
 
 
 @jax.jit
 def search(state, key):
     logits, value = evaluate(state)
     root = mctx.RootFnOutput(prior_logits=logits, value=value, embedding=state)
-    found = mctx.gumbel_muzero_policy(
+    policy = mctx.gumbel_muzero_policy(
         None,
         key,
         root,
@@ -48,7 +48,7 @@ def search(state, key):
         max_num_considered_actions=8,
         gumbel_scale=0.0,  # the best action, without exploration
     )
-    return found.action
+    return policy.action
 
 
 def searching(game, state, rng):

@@ -31,9 +31,9 @@ class OneGame(gymnasium.Env):
         self.action_space = game.action_space(first)
 
     def look(self):
-        seen = self.game.observe(self.game.agent_selection)
-        self.mask = seen["action_mask"].astype(bool)
-        return seen["observation"]
+        observation = self.game.observe(self.game.agent_selection)
+        self.mask = observation["action_mask"].astype(bool)
+        return observation["observation"]
 
     def action_masks(self):
         return self.mask
@@ -91,6 +91,6 @@ model = SelfPlayPPO(
     policy_kwargs={"net_arch": [256, 256], "activation_fn": torch.nn.ReLU},
 )  # fmt: skip
 model.learn(STEPS)
-found = score(model, make_game(), 400)
-print(f"score against random: {found:.3f}")
-assert found > 0.8
+result = score(model, make_game(), 400)
+print(f"score against random: {result:.3f}")
+assert result > 0.8

@@ -67,11 +67,11 @@ class JudgedNetwork:
         policy, values = self._network.evaluate(game, state)
         seeds = np.zeros(len(state.ply), np.uint64)
         engine = alphabeta_for(game, self._evaluation)
-        found = engine.search(state, seeds, Limits(_DEPTH), forced=True).value
+        judged = engine.search(state, seeds, Limits(_DEPTH), forced=True).value
         if game.margin_counts:
-            expected = np.tanh(found / (POINT * _POINTS))
+            expected = np.tanh(judged / (POINT * _POINTS))
         else:
-            expected = np.clip(found / WON, -1, 1)
+            expected = np.clip(judged / WON, -1, 1)
         return policy, ((1 - _SHARE) * values + _SHARE * expected).astype(np.float32)
 
 
@@ -89,9 +89,9 @@ class NetworkLearner:
     @property
     def player(self) -> BoardNetwork:
         """The network with the average weights."""
-        found = self.average.module
-        assert isinstance(found, BoardNetwork)
-        return found
+        network = self.average.module
+        assert isinstance(network, BoardNetwork)
+        return network
 
     def learn(self, batch: ReplayBatch, rate: float) -> th.Tensor:
         """Take a gradient step; returns policy loss, value loss and entropy, (3,)."""

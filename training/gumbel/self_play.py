@@ -70,8 +70,8 @@ class SelfPlay:
         for rows, simulations in ((full, settings.simulations), (~full & ~unsearched, quick)):
             if simulations and rows.any():
                 how = settings.with_simulations(simulations)
-                found = gumbel_search(self.game, take(state, rows), noise[rows], how, evaluator)
-                actions[rows], policy[rows], values[rows] = found
+                searched = gumbel_search(self.game, take(state, rows), noise[rows], how, evaluator)
+                actions[rows], policy[rows], values[rows] = searched
         if unsearched.any():
             probabilities, judged = evaluator.evaluate(self.game, take(state, unsearched))
             actions[unsearched] = probabilities.argmax(axis=1)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator, cg
 
 from boardenvs.board.bitboard import Board
 from boardenvs.game.state import FloatArray, IntArray
@@ -24,6 +25,7 @@ from training.ntuple.play import Positions
 _LARGEST = np.iinfo(np.int16).max
 _HELD_BACK = 20  # one game in this many is not fitted
 _ROWS = 1 << 17  # positions whose weights are looked up at once
+_EXACT = 1e-15  # a residual that is no better than rounding
 
 
 class Fit(NamedTuple):
@@ -56,11 +58,11 @@ class Regression:
     ) -> Fit:
         """Fit the weights; `progress` is called with the number of stages that are done."""
         count = int(self.stages.max()) + 1
-        found = Fit(np.zeros((count, self.terms.size)), np.zeros(count), np.zeros(count))
+        fit = Fit(np.zeros((count, self.terms.size)), np.zeros(count), np.zeros(count))
         held_back = positions.game % _HELD_BACK == 0
         stage = self.stages[self.terms.game.piece_counts(positions.as_state(self.terms.game))]
         results = positions.result.astype(np.float64)
-        for k, weights in enumerate(found.weights):
+        for k, weights in enumerate(fit.weights):
             near = np.flatnonzero((abs(stage - k) <= 1) & ~held_back)
             counted = np.where(stage[near] == k, 1.0, self.settings.neighbours)
             sums = _sums(self.terms, positions.take(near))
@@ -68,10 +70,10 @@ class Regression:
             test = np.flatnonzero((stage == k) & held_back)
             if len(test):
                 predicted = _sums(self.terms, positions.take(test)) @ weights
-                found.error[k] = np.sqrt(np.mean((predicted - results[test]) ** 2))
-                found.deviation[k] = results[test].std()
+                fit.error[k] = np.sqrt(np.mean((predicted - results[test]) ** 2))
+                fit.deviation[k] = results[test].std()
             progress(k + 1)
-        return found
+        return fit
 
 
 def _sums(terms: Terms, positions: Positions) -> csr_array:
@@ -93,21 +95,20 @@ def _solve(
     """Return the weights whose sums are nearest to `results`, (N,), by preconditioned conjugate
     gradients; `counted`, (N,), is the weight of each position.
     """
-    weights, columns = np.zeros(sums.shape[1]), sums.T
-    diagonal = sums.power(2).T @ counted + settings.prior
-    residual = columns @ (counted * results)
-    step = residual / diagonal
-    direction, size = step, float(residual @ step)
-    for _ in range(settings.iterations):
-        if size <= 0:
-            break
-        image = columns @ (counted * (sums @ direction)) + settings.prior * direction
-        length = size / float(direction @ image)
-        weights += length * direction
-        residual = residual - length * image
-        step = residual / diagonal
-        before, size = size, float(residual @ step)
-        direction = step + size / before * direction
+    columns, size = sums.T, sums.shape[1:] * 2
+    diagonal = np.maximum(sums.power(2).T @ counted + settings.prior, _EXACT)
+
+    def normal(weights: FloatArray) -> FloatArray:
+        image: FloatArray = columns @ (counted * (sums @ weights)) + settings.prior * weights
+        return image
+
+    weights, _ = cg(
+        LinearOperator(size, normal, dtype=np.float64),
+        columns @ (counted * results),
+        rtol=_EXACT,
+        maxiter=settings.iterations,
+        M=LinearOperator(size, lambda residual: residual / diagonal, dtype=np.float64),
+    )
     return weights
 
 

@@ -87,14 +87,14 @@ def play(
     ends = np.zeros(games, np.float32)  # to the first role
     while len(rows):
         by_heuristic = heuristic_role[rows] == state.to_move
-        seen = moved_on(game, state, settings.random_move_share, rng)
+        shown = moved_on(game, state, settings.random_move_share, rng)
         if settings.targets is None:
             # For the first role; times the result of the game.
-            target = for_movers(0, seen, np.ones(len(rows), np.float32))
+            target = for_movers(0, shown, np.ones(len(rows), np.float32))
         else:
-            target = of_search(engine, seen, settings.targets, rng)
-        words = np.stack(seen.words[: game.known_words], axis=1)
-        parts.append(Positions(words, target, rows.astype(np.int32), seen.to_move, seen.ply))
+            target = of_search(engine, shown, settings.targets, rng)
+        words = np.stack(shown.words[: game.known_words], axis=1)
+        parts.append(Positions(words, target, rows.astype(np.int32), shown.to_move, shown.ply))
         seeds = rng.integers(1 << 64, size=len(rows), dtype=np.uint64)
         actions = engine.search(state, seeds, settings.limits).action
         if by_heuristic.any():
@@ -108,10 +108,10 @@ def play(
         ended = take(state, over)
         ends[rows[over]] = for_movers(0, ended, of_ended(game, ended))
         state, rows = take(state, ~over), rows[~over]
-    found = Positions.joined(parts)
+    positions = Positions.joined(parts)
     if settings.targets is None:
-        found = found._replace(result=found.result * ends[found.game])
-    return found
+        positions = positions._replace(result=positions.result * ends[positions.game])
+    return positions
 
 
 @dataclass(frozen=True)
@@ -151,11 +151,11 @@ def of_search(
     """Return the targets of positions that are not over by searching them, (B,)."""
     game = engine.game
     seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
-    found = engine.search(state, seeds, settings.limits, forced=True)
-    value, sign = found.value, np.sign(found.value)
+    result = engine.search(state, seeds, settings.limits, forced=True)
+    value, sign = result.value, np.sign(result.value)
     if game.margin_counts:
         # A search may see an end in the middle of the game, with at least this many squares empty.
-        ended_early = game.empty_squares(state) - found.depth
+        ended_early = game.empty_squares(state) - result.depth
         margin = value - SEARCHED_WIN * sign + sign * ended_early
     else:
         margin = WIN * sign
@@ -184,9 +184,9 @@ def load_positions(path: Path, settings: str, game: Game) -> Positions:
     with _KIND.open(path) as arrays:
         if arrays["settings"] != settings:
             raise PositionsFileError(f"{path} was made with other settings")
-        found = Positions(*(arrays[name] for name in Positions._fields))
-        rows, state = found.ply.shape, found.as_state(game)
-        forms = [(x.dtype.name, x.shape) for x in found[:3]]
+        positions = Positions(*(arrays[name] for name in Positions._fields))
+        rows, state = positions.ply.shape, positions.as_state(game)
+        forms = [(x.dtype.name, x.shape) for x in positions[:3]]
         words = "uint64", (*rows, game.known_words)
         game.check_values(state)
         width = game.board.words
@@ -195,7 +195,7 @@ def load_positions(path: Path, settings: str, game: Game) -> Positions:
         if (
             forms != [words, ("float32", rows), ("int32", rows)]
             or (own & opp | (own | opp) & ~board).any()
-            or not (abs(found.result) <= WON).all()
+            or not (abs(positions.result) <= WON).all()
         ):
             raise ValueError("its arrays hold no positions and targets")
-        return found
+        return positions

@@ -44,17 +44,17 @@ class NTupleRun:
 
     def learn(self) -> Evaluation:
         """Return the evaluation of the last generation."""
-        found = None
+        evaluation = None
         for generation in range(len(self._config.generations)):
             path = self._folder / "evaluations" / f"{generation}.npz"
             if not path.is_file():
                 path.parent.mkdir(exist_ok=True)
-                save_evaluation(self._generation(generation, found), path)
-            found = load_evaluation(path)
-            if found.notes.get("settings") != self._settings:
+                save_evaluation(self._generation(generation, evaluation), path)
+            evaluation = load_evaluation(path)
+            if evaluation.notes.get("settings") != self._settings:
                 raise EvaluationFileError(f"{path} was made with other settings")
-        assert found is not None
-        return found
+        assert evaluation is not None
+        return evaluation
 
     def _generation(self, generation: int, before: Evaluation | None) -> Evaluation:
         config, settings = self._config, self._config.generations[generation]
@@ -66,19 +66,19 @@ class NTupleRun:
         def progress(stage: int) -> None:
             self._progress(f"generation {generation + 1}, stages", stage, config.stages)
 
-        found = self._regression.fit(Positions.joined(parts), progress)
+        fit = self._regression.fit(Positions.joined(parts), progress)
         notes = {
             "run": config.name,
             "settings": self._settings,
             "seed": config.seed,
             "generation": generation + 1,
             "games": settings.games,
-            "error": found.error.round(2).tolist(),
-            "standard_deviation": found.deviation.round(2).tolist(),
+            "error": fit.error.round(2).tolist(),
+            "standard_deviation": fit.deviation.round(2).tolist(),
         }
         terms, stages = self._regression.terms, self._regression.stages
         rng = np.random.default_rng((config.seed, generation))
-        return without_tempo(as_evaluation(terms, stages, found.weights, notes), rng)
+        return without_tempo(as_evaluation(terms, stages, fit.weights, notes), rng)
 
     def _play(self, generation: int, before: Evaluation | None) -> list[Positions]:
         settings = self._config.generations[generation]

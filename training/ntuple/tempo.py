@@ -31,15 +31,15 @@ def without_tempo(evaluation: Evaluation, rng: np.random.Generator) -> Evaluatio
     counts, differences = [], []
     while len(state.ply):
         seeds = rng.integers(1 << 64, size=len(state.ply), dtype=np.uint64)
-        found = engine.search(state, seeds, Limits(1), forced=True)
+        searched = engine.search(state, seeds, Limits(1), forced=True)
         random = rng.random(len(seeds)) < _RANDOM
         after = where(
-            random, game.step(state, game.sample(state, rng)), game.step(state, found.action)
+            random, game.step(state, game.sample(state, rng)), game.step(state, searched.action)
         )
-        seen = (abs(found.value) < DECIDED) & ~game.is_over(after)
-        both = stages[np.stack([game.piece_counts(state), game.piece_counts(after)])[:, seen]]
+        undecided = (abs(searched.value) < DECIDED) & ~game.is_over(after)
+        both = stages[np.stack([game.piece_counts(state), game.piece_counts(after)])[:, undecided]]
         counts.append((both[..., None] == np.arange(stages.max() + 1)).sum(axis=0))
-        differences.append((evaluation.values(state) - found.value)[seen])
+        differences.append((evaluation.values(state) - searched.value)[undecided])
         state = take(after, ~game.is_over(after))
     credit = np.linalg.lstsq(np.concatenate(counts), np.concatenate(differences), rcond=None)[0]
     kept, start = evaluation.places.kept[-1], evaluation.places.starts[-1]
