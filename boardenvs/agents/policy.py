@@ -154,8 +154,8 @@ def legal_or_noop(game: Game, state: State) -> BoolArray:
 
 
 def layer_shapes(game: Game, hidden: Sequence[int]) -> dict[str, tuple[int, int]]:
-    """Return the shape of each layer's weights, inputs and outputs, by the layers' names: hidden ones
-    of these widths from "0", and "policy" and "value" over the last of them.
+    """Return the shape of each layer's weights, inputs and outputs, by its name: hidden layers of
+    these widths from "0", and "policy" and "value" over the last of them.
     """
     widths = [math.prod(game.observation_shape), *hidden]
     names = [*map(str, range(len(hidden))), "policy", "value"]

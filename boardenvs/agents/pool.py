@@ -5,7 +5,6 @@ A policy that meets only itself can forget how to beat what it no longer plays.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -50,20 +49,9 @@ class OpponentPool:
     def restore(self, snapshot: dict[str, Any]) -> list[str]:
         """Go on from a `snapshot`; returns what is wrong with files that cannot be read."""
         self._rng.bit_generator.state = deepcopy(snapshot["rng"])
-        return self._take_in(snapshot["files"])
-
-    def read(self, steps: int) -> list[str]:
-        """Keep only the last files of the folder with at most this many steps, since later ones are
-        from a lost part of a run; returns what is wrong with some.
-        """
-        names = sorted(p.name for p in self._folder.glob("*.npz") if p.stem.isdecimal())
-        return self._take_in([name for name in names if int(name[:-4]) <= steps][-self._size :])
-
-    def _take_in(self, files: Iterable[str]) -> list[str]:
-        """Keep only these files; returns what is wrong with some."""
         self._kept.clear()
         problems = []
-        for name in files:
+        for name in snapshot["files"]:
             try:
                 self._kept[name] = load_policy(self._folder / Path(name).name)
             except (OSError, ValueError) as error:
