@@ -84,6 +84,7 @@ def test_weights_that_make_the_results_are_found() -> None:
     assert (found.error < 0.5).all()
     assert (found.deviation > 10).all()
     assert np.abs(values(fitted(1e9, 0).weights)).mean() < 0.1
+    assert np.isfinite(fitted(0, 0).weights).all()  # of what no position shows too
     alike = fitted(1, 1).weights
     assert alike[0] == pytest.approx(alike[1])
 

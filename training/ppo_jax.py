@@ -167,7 +167,7 @@ class Trainer:
         game, (moves, (values, rewards, discounts)) = lax.scan(move, game, keys)
         last, decay = evaluate(game)[3], self.args.gae_lambda
         gained = advantages(values, rewards, discounts, last, decay)
-        return game, Samples(*moves, gained, gained + values)
+        return game, Samples._make((*moves, gained, gained + values))
 
     # ---- learning --------------------------------------------------------------------------------
 

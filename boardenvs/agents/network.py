@@ -105,7 +105,7 @@ class BoardNetwork(th.nn.Module):
         scale = np.bincount(self._inputs, self._scale)
         first = np.zeros((len(scale), len(biases)))
         np.add.at(first, self._inputs, weights)
-        layers = [(first / scale[:, None], biases), *rest]
+        layers: list[Any] = [(first / scale[:, None], biases), *rest]
         with th.no_grad():
             for module, (weights, biases) in zip(self._linear(), layers, strict=True):
                 module.weight.copy_(th.tensor(weights.T))

@@ -102,14 +102,14 @@ def _solve(
         image: FloatArray = columns @ (counted * (sums @ weights)) + settings.prior * weights
         return image
 
-    weights, _ = cg(
+    fitted: FloatArray = cg(
         LinearOperator(size, normal, dtype=np.float64),
         columns @ (counted * results),
         rtol=_EXACT,
         maxiter=settings.iterations,
         M=LinearOperator(size, lambda residual: residual / diagonal, dtype=np.float64),
-    )
-    return weights
+    )[0]
+    return fitted
 
 
 def as_evaluation(
