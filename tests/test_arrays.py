@@ -163,7 +163,7 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
     for value in (np.zeros(ROWS), [0] * ROWS, True):
         yield partial(game.step_batch, state, actions, value)
     for out in wrong_outputs((ROWS, game.kernels.num_planes * game.board.size), np.int8):
-        yield partial(game.observe, state, out)
+        yield partial(game.observe_with_legal, state, out)
     for out in wrong_outputs((ROWS, game.num_actions), np.bool_):
         yield partial(game.legal, state, out)
 

@@ -65,7 +65,7 @@ def parse_args(words: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 class EarlierSelves(RLlibCallback):  # type: ignore[misc]
-    """Lets one of the last selves play on all boards, and adds one after `every` so many steps."""
+    """One of the last selves plays on all boards after each update; one is added `every` steps."""
 
     def __init__(self, every: int, opponent: str | None) -> None:
         self.every, self.opponent, self.steps = every, opponent, 0
@@ -144,7 +144,7 @@ def main(args: argparse.Namespace) -> None:
     if result.error or result.checkpoint is None:
         raise result.error or RuntimeError("there is no checkpoint yet")
     module = RLModule.from_checkpoint(Path(result.checkpoint.path, MODULE))
-    game, notes = boardenvs.games.make(args.game), {"steps": result.metrics[STEPS]}
+    game, notes = result.config["env_config"]["game"], {"steps": result.metrics[STEPS]}
     policy = policy_from_rllib(module.get_state(), game, notes)
     save_policy(policy, args.folder / "policy.npz")
     for name in ("random", "greedy"):
