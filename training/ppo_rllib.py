@@ -144,7 +144,7 @@ def main(args: argparse.Namespace) -> None:
     if result.error or result.checkpoint is None:
         raise result.error or RuntimeError("there is no checkpoint yet")
     module = RLModule.from_checkpoint(Path(result.checkpoint.path, MODULE))
-    game, notes = result.config["env_config"]["game"], {"steps": result.metrics[STEPS]}
+    game, notes = result.config["env_config"]["game"], {"steps": int(result.metrics[STEPS])}
     policy = policy_from_rllib(module.get_state(), game, notes)
     save_policy(policy, args.folder / "policy.npz")
     for name in ("random", "greedy"):
