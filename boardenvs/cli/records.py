@@ -118,8 +118,8 @@ class RecordsCommand:
         from boardenvs.records.record import names, until_illegal
         from boardenvs.render import to_ansi
 
-        game, (boards, error) = record.game, until_illegal(record)
-        plies = len(boards) - 1
+        game, (session, error) = record.game, until_illegal(record)
+        plies = len(session.actions)
         last = plies if self.ply is None else self.ply
         if last > plies:
             raise ValueError(f"the game has {plies} plies: there is no board after ply {last}")
@@ -128,10 +128,11 @@ class RecordsCommand:
             console.print(f"{name}: {text}")
         moves = enumerate(names(record), 1)
         console.print("\n" + "".join(f"{n:>3}. {name:<6}" for n, name in moves))
-        before, action = (boards[last - 1], record.actions[last - 1]) if last else (None, None)
-        played = "" if action is None else f": {game.action_name(action, before)}"
-        console.print(f"\nafter {last} plies{played}")
-        board = to_ansi(game, boards[last], action, before=before)
+        session.undo(plies - last)
+        action = session.actions[-1] if last else None
+        name = f": {session.plies[-1][1]}" if last else ""
+        console.print(f"\nafter {last} plies{name}")
+        board = to_ansi(game, session.position, action, before=session.before)
         console.print(Text.from_ansi(board))
         if error is not None:
             console.print(f"\nhere the record breaks the rules: {error}", style="red")
@@ -155,8 +156,8 @@ class RecordsCommand:
             console.print(f"the page is in {path}")
             return
         record = chosen(found, self.file, self.number)
-        boards, _ = until_illegal(record)
-        drawn = record.game, boards, record.actions[: len(boards) - 1]
+        session, _ = until_illegal(record)
+        drawn = session.game, session.positions, session.actions
         if kind == ".gif":
             write_atomically(path, render.to_gif(*drawn))
         else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +18,8 @@ from boardenvs.agents import Agent, agent_for
 from boardenvs.agents.analyse import analyse, default_analyst, search_analyst
 from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import MAX_VALUE
-from boardenvs.records.record import Record, replay
+from boardenvs.game.session import GameSession
+from boardenvs.records.record import Record, played
 from boardenvs.search.analysis import (
     OPPOSITE,
     Analysis,
@@ -139,10 +140,11 @@ def review(
     progress: called with the number of analyses so far and of all. ValueError if the agent cannot
     play the game, IllegalActionError if the record breaks the rules.
     """
-    game, positions = record.game, replay(record)
+    session = played(record)
+    game, positions = record.game, session.positions
     found: dict[int, Analysis] = {}
     passes = 2 if agent is None and _has_passes(positions[0]) else 1
-    for done, (ply, seen, _) in enumerate(analyse_line(positions, record.actions, agent, seed), 1):
+    for done, (ply, seen, _) in enumerate(analyse_line(session, agent, seed), 1):
         found[ply] = seen
         if progress:
             progress(done, passes * len(positions))
@@ -156,8 +158,7 @@ def review(
 
 
 def analyse_line(
-    positions: Sequence[Position],
-    actions: Sequence[int],
+    session: GameSession,
     agent: Agent | str | None = None,
     seed: int = 0,
 ) -> Iterator[tuple[int, Analysis, bool]]:
@@ -168,7 +169,7 @@ def analyse_line(
     back to the first with some hundred times the nodes, exactly as early as possible, with even
     more where the two differ. A position's value then takes the next one's into account.
     """
-    game = positions[0].game
+    game, positions, actions = session.game, session.positions, session.actions
     if agent is not None or not _has_passes(positions[0]):
         agent = agent_for(game, agent or default_analyst(game))
         for ply, position in enumerate(positions):

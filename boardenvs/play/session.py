@@ -14,7 +14,7 @@ from boardenvs.game.position import Position, stack
 from boardenvs.game.session import GameSession
 from boardenvs.games import spec_of
 from boardenvs.records.formats import format_of, load, save
-from boardenvs.records.record import Record, replay
+from boardenvs.records.record import Record, played
 from boardenvs.utils.files import check_writable
 
 HUMAN = "human"  # the name of a human player
@@ -31,13 +31,10 @@ def record_of(session: GameSession) -> Record:
 
 def session_of(record: Record) -> GameSession:
     """Return a recorded game after its last ply; IllegalActionError if it breaks the rules."""
-    replay(record)  # names the ply that is wrong
-    info = dict(record.info)
-    session = GameSession(record.game, record.start, players=record.players, info=info)
-    session.play_line(record.actions)
-    resigned = info.get("resigned")
-    if resigned in record.game.sides and not session.is_over:
-        session.resign(record.game.sides.index(resigned))
+    session, sides = played(record), record.game.sides
+    resigned = session.info.get("resigned")
+    if resigned in sides and not session.is_over:
+        session.resign(sides.index(resigned))
         del session.info["resigned"]
     return session
 

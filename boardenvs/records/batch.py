@@ -10,10 +10,9 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from boardenvs.game.contract import Game
-from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import BoolArray, IntArray, State, put, take
-from boardenvs.records.record import Record, replay
+from boardenvs.records.record import Record, until_illegal
 
 
 class Replayed(NamedTuple):
@@ -84,7 +83,7 @@ def check(records: Sequence[Record]) -> list[Verdict]:
         for i, row in enumerate(rows):
             goal = (float(goals[i, 0]), float(goals[i, 1]))
             if left[i]:
-                verdicts[row] = Verdict("illegal", None, _what_is_illegal(records[row]))
+                verdicts[row] = Verdict("illegal", None, str(until_illegal(records[row])[1]))
             elif final.terminated[i] or truncated[i]:
                 ending: Ending = "finished" if final.terminated[i] else "truncated"
                 verdicts[row] = Verdict(ending, goal, _wrong_goal(records[row], goal))
@@ -105,14 +104,6 @@ def starts_of(game: Game, starts: Sequence[Position | None]) -> State:
     """Return a batch of these positions; None is the game's own start."""
     own = game.start()
     return stack([start or own for start in starts])
-
-
-def _what_is_illegal(record: Record) -> str:
-    try:
-        replay(record)
-    except IllegalActionError as error:
-        return str(error)
-    raise AssertionError("one board and the batch disagree on what is legal")
 
 
 def _wrong_goal(record: Record, goal: tuple[float, float]) -> str | None:

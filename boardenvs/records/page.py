@@ -28,14 +28,14 @@ def write_page(records: Sequence[Record], *, title: str = "Games", legal: bool =
 
 def show(record: Record) -> ShownGame:
     """Return a record as the page shows it."""
-    game, (boards, error) = record.game, until_illegal(record)
+    game, (session, error) = record.game, until_illegal(record)
     sides = game.sides
     players = record.players or sides
     details = [("game", spec_of(game)), *known(record, sides)]
     if error is not None:
-        details.append(("breaks the rules", error))
-    actions = record.actions[: len(boards) - 1]
-    return ShownGame(game, boards, actions, " against ".join(players), details)
+        details.append(("breaks the rules", str(error)))
+    title = " against ".join(players)
+    return ShownGame(game, session.positions, session.actions, title, details)
 
 
 def known(record: Record, sides: tuple[str, str]) -> list[tuple[str, str]]:

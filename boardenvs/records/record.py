@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.position import Position
+from boardenvs.game.session import GameSession
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,7 @@ def make_record(
     The goal is None if the game is not over. IllegalActionError as in `replay`.
     """
     record = Record(game, tuple(actions), start, None, players, info or {})
-    last = replay(record)[-1]
-    goal = last.result() if last.is_over() else None
-    return Record(game, record.actions, start, goal, players, record.info)
+    return replace(record, goal=played(record).goal)
 
 
 def replay(record: Record) -> list[Position]:
@@ -60,33 +59,32 @@ def replay(record: Record) -> list[Position]:
 
     IllegalActionError names the ply, the action and what was legal.
     """
-    return list(positions(record))
+    return list(played(record).positions)
 
 
-def positions(record: Record) -> Iterator[Position]:
-    """Yield the positions of `replay`; an illegal action raises when its turn comes."""
-    game, position = record.game, record.first_position
-    yield position
+def played(record: Record) -> GameSession:
+    """Return a recorded game after its last ply; IllegalActionError as in `replay`."""
+    session, error = until_illegal(record)
+    if error is not None:
+        raise error
+    return session
+
+
+def until_illegal(record: Record) -> tuple[GameSession, IllegalActionError | None]:
+    """Return the game up to the first illegal action, and the error of that or None."""
+    game = record.game
+    session = GameSession(game, record.start, players=record.players, info=record.info)
     for action in record.actions:
+        position = session.position
         if position.is_truncated():
-            raise IllegalActionError(
+            return session, IllegalActionError(
                 f"the game goes on at ply {position.ply}, where its cap of {game.max_plies} plies "
                 "ended it"
             )
-        if not (0 <= action < game.num_actions and position.is_legal(action)):
-            raise position.illegal_action(action)
-        position = position.step(action)
-        yield position
-
-
-def until_illegal(record: Record) -> tuple[list[Position], str | None]:
-    """Return the positions up to the first illegal action, and its error message or None."""
-    found: list[Position] = []
-    try:
-        found.extend(positions(record))
-    except IllegalActionError as error:
-        return found, str(error)
-    return found, None
+        if not position.is_legal(action):
+            return session, position.illegal_action(action)
+        session.play(action)
+    return session, None
 
 
 def names(record: Record) -> list[str]:
@@ -97,11 +95,8 @@ def names(record: Record) -> list[str]:
     game = record.game
     if not game.notation.needs_position:
         return [_standing_alone(game, action) for action in record.actions]
-    found, _ = until_illegal(record)
-    return [
-        game.action_name(*pair)
-        for pair in zip_longest(record.actions, found[: len(record.actions)])
-    ]
+    positions = until_illegal(record)[0].positions[: len(record.actions)]
+    return [game.action_name(*pair) for pair in zip_longest(record.actions, positions)]
 
 
 def parse_names(game: Game, words: Sequence[str], start: Position | None = None) -> tuple[int, ...]:

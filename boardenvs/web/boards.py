@@ -92,9 +92,10 @@ def describe_line(record: Record, since: int = 0) -> tuple[list[dict[str, Any]],
     """Return a record's positions after `since` plies and later, and the error of the next move, or
     None.
     """
-    found, wrong = until_illegal(record)
-    plies = list(zip(found, [None, *record.actions], [None, *found], strict=False))[since:]
-    return [describe_position(*ply) for ply in plies], wrong
+    session, error = until_illegal(record)
+    positions, actions = session.positions, session.actions
+    plies = list(zip(positions, [None, *actions], [None, *positions], strict=False))[since:]
+    return [describe_position(*ply) for ply in plies], None if error is None else str(error)
 
 
 def describe_position(

@@ -33,8 +33,7 @@ from boardenvs.game.session import GameSession
 from boardenvs.kernel.backend import no_compiling
 from boardenvs.play import choose_action
 from boardenvs.play.review import analyse_line
-from boardenvs.play.session import session_of
-from boardenvs.records.record import names
+from boardenvs.records.record import names, played
 from boardenvs.utils.child import ChildFunction
 from boardenvs.web.boards import describe_position, parsed, read_line
 from boardenvs.web.messages import (
@@ -169,11 +168,11 @@ def _parts(job: Job) -> Iterator[dict[str, Any]]:
             yield {"games": _load(job)}
         case ReviewRequest():
             agent = None if job.agent is None else _agent(job.agent)
-            record = read_line(parsed(job.line.game), job.line)
-            for ply, found, rough in analyse_line(records.replay(record), record.actions, agent):
-                yield {"ply": ply, "explanation": found.to_json(), "rough": rough}
+            session = played(read_line(parsed(job.line.game), job.line))
+            for ply, analysis, rough in analyse_line(session, agent):
+                yield {"ply": ply, "explanation": analysis.to_json(), "rough": rough}
         case _:
-            session = session_of(read_line(parsed(job.line.game), job.line))
+            session = played(read_line(parsed(job.line.game), job.line))
             if session.is_over:
                 raise ValueError("the game is over in this position")
             yield from _move(job, session) if job.do == "move" else _explain(job, session.position)
