@@ -84,7 +84,7 @@ WORKS = {
     "records": Work(MATCH, f"{MATCH} --overwrite", "games.jsonl", ("games.jsonl",)),
     "arena": Work(
         f"{ARENA} random greedy alphabeta:depth=1 --game reversi --pairs 8",
-        f"{ARENA} --resume", "out/journal.jsonl", ("out/games/*",)),
+        f"{ARENA} --resume", "out/tournament.json", ("out/games.jsonl",)),
     "training": Work(
         "training.ppo tiny.yaml", "training.ppo tiny.yaml --resume", "runs/tiny/config.yaml",
         ("runs/tiny/policy.npz",)),

@@ -28,16 +28,16 @@ from boardenvs.arena import (
     TournamentSettings,
     make_settings,
     play_pairings,
+    rate_pairings,
     rating_pool,
     run_tournament,
     write_results,
 )
-from boardenvs.arena.executor import NOBODY
+from boardenvs.arena.executor import NOBODY, SECOND
 from boardenvs.arena.match import same_winner
-from boardenvs.arena.pairing import SECOND
 from boardenvs.arena.report import compose, document
 from boardenvs.arena.results import Results, summarise
-from boardenvs.arena.tournament import JOURNAL
+from boardenvs.arena.tournament import GAMES
 from boardenvs.arena.tournament_settings import make_plan
 from boardenvs.games import make
 from boardenvs.kernel import set_backend
@@ -56,7 +56,7 @@ def without_timings(results: Results) -> dict[str, Any]:
 
 
 def play_here(settings: TournamentSettings) -> Results:
-    """A tournament without processes or journal."""
+    """A tournament without processes or files."""
     plan = make_plan(settings)
     return summarise(settings, plan, list(play_pairings(plan.pairings)))
 
@@ -72,8 +72,8 @@ def by_key(results: Results) -> dict[tuple[str, ...], dict[str, Any]]:
 def test_pairings_have_openings_of_their_own_that_the_seed_decides() -> None:
     def openings_of(seed: int) -> set[str]:
         settings = make_settings(THREE, ["othello"], pairs=8, opening_plies=(6, 6), seed=seed)
-        matches = [pairing.play().match for pairing in make_plan(settings).pairings]
-        return {str(m.actions[0, :, :6]) for m in matches if m and m.actions is not None}
+        matches = [pairing.run() for pairing in make_plan(settings).pairings]
+        return {str(match.actions[0, :, :6]) for match in matches if match}
 
     first = openings_of(0)
     assert len(first) == 3
@@ -136,30 +136,37 @@ def test_processes_give_the_same_results_and_who_dies_loses_its_own_games(
     less = make_settings(entrants, played, pairs=2)
     again = run_tournament(less, tmp_path / "again", workers=1)
     assert by_key(again).items() <= by_key(found).items()
-    # What is in the journal is not played again, forfeits neither; and the same comes of it.
+    # What is in the file is not played again, forfeits neither; and the same comes of it.
     assert resume(tmp_path / "arena", settings, found) == (3, [])
 
 
 def test_who_cannot_be_made_forfeits_and_void_pairings_are_rated_around() -> None:
     pair = Entrant("bad", arena_agents.unmakable), Entrant("good", "random")
     for guilty, players in enumerate((pair, pair[::-1])):
-        match = Pairing("othello", make("othello"), *players, 3, (2, 4), 0).play().match
+        match = Pairing("othello", make("othello"), *players, 3, (2, 4), 0).run()
         assert match is not None
-        assert (match.score, match.faults[guilty].forfeits) == (guilty, 6)
-        assert "cannot be made: RuntimeError: no weights here" in str(match.faults[guilty].message)
+        assert (match.score, match.stats[guilty].forfeits) == (guilty, 6)
+        assert "cannot be made: RuntimeError: no weights here" in str(match.stats[guilty].message)
     settings = make_settings(THREE, ["othello"], pairs=2)
     plan = make_plan(settings)
     one, two, three = plan.pairings
-    played = one.forfeited(NOBODY, "the machine was hit"), two.play(), three.forfeited(SECOND, "")
-    read = [Played.from_json(json.loads(json.dumps(p.to_json())), 2) for p in played]
-    results = summarise(settings, plan, read)
-    assert any(note.endswith("is void: the machine was hit") for note in results.notes)
+    played = [
+        Played(one, one.lost(NOBODY)),
+        Played(two, two.run()),
+        Played(three, three.lost(SECOND)),
+    ]
+    assert [len(p.records) for p in played] == [0, 4, 4]
+    results = summarise(settings, plan, played)
+    assert any(
+        note.endswith("is void: its process died twice, in no player's code")
+        for note in results.notes
+    )
     assert (results.tables[0].counts.sum(axis=2) == 0).sum() == 3 + 2
     assert np.isfinite(results.tables[0].ratings.rating).all()
     json.dumps(document(results), allow_nan=False)
 
 
-# ---- the journal -------------------------------------------------------------------------------
+# ---- the file of games -------------------------------------------------------------------------
 
 
 SETTINGS = make_settings(["random", "greedy"], ["othello", "reversi"], pairs=2)
@@ -180,8 +187,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def finished(whole: Path, tmp_path: Path) -> Path:
-    """The journal of a finished tournament."""
-    return shutil.copytree(whole, tmp_path / "finished") / JOURNAL
+    """The games of a finished tournament."""
+    return shutil.copytree(whole, tmp_path / "finished") / GAMES
 
 
 def resume(
@@ -197,11 +204,11 @@ def resume(
     assert without_timings(found) == without_timings(expected or played_at_once())
     before, *played = (done for _, done, _ in seen)
     assert played == [before + 1 + number for number in range(len(played))]
-    return before, [now.game for now, _, _ in seen if now is not None]
+    return before, [now.pairing.game for now, _, _ in seen if now is not None]
 
 
-@pytest.mark.parametrize("cut", [1, 20, 200])
-def test_a_torn_last_line_is_played_again(finished: Path, cut: int) -> None:
+@pytest.mark.parametrize("cut", [1, 20, 1000])
+def test_a_torn_pairing_is_played_again(finished: Path, cut: int) -> None:
     finished.write_bytes(finished.read_bytes()[:-cut])
     assert resume(finished.parent, SETTINGS) == (1, ["reversi"])
     assert resume(finished.parent, SETTINGS) == (2, [])
@@ -260,11 +267,11 @@ def test_a_killed_tournament_goes_on_to_the_same_results(
         stderr=subprocess.STDOUT,
         text=True,
     )
-    wait_for(lambda: lines(out / JOURNAL) == lines(pids) == 2)
+    wait_for(lambda: lines(out / GAMES) == lines(pids) == 2)
     process.send_signal(number)
     output, _ = process.communicate()
     wait_for(lambda: all(map(ended, pids.read_text().split())))
-    assert lines(out / JOURNAL) == 2
+    assert lines(out / GAMES) == 2
     if number != signal.SIGKILL:
         assert process.returncode == 130
         assert f"-m boardenvs arena --resume --out {out} --trust\n" in output
@@ -319,6 +326,17 @@ def test_ratings_are_those_of_the_pool_or_called_relative(written: tuple[Path, R
     assert report.count("| rating |") == 2
     lonely = play_here(make_settings(["random", HIGHEST], ["othello"], pairs=1))
     assert lonely.tables[0].scale == "relative"
+
+
+def test_games_of_a_file_are_rated_as_the_tournament_does(whole: Path) -> None:
+    results = play_here(make_settings(THREE, ["othello"], pairs=5))
+    games = [game for played in results.played for game in played.records]
+    table, anchors = results.tables[0].ratings, dict.fromkeys(("random", "greedy"), 0.0)
+    anchors = {name: table.rating[table.entrants.index(name)] for name in anchors}
+    ratings = rate_pairings(THREE, games, anchors)
+    assert ratings.entrants == table.entrants
+    assert np.array_equal(ratings.rating, table.rating)
+    assert np.array_equal(ratings.high, table.high)
 
 
 def test_two_processes_do_not_play_the_same_tournament(finished: Path) -> None:

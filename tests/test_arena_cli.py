@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import resource
 import signal
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -34,7 +36,6 @@ def test_a_match_is_the_same_by_command_and_in_python(tmp_path: Path) -> None:
     assert "Only openings are played that do not change who wins." in " ".join(output.split())
     found = load(path)
     assert {(verdict.ending, verdict.error) for verdict in check(found)} == {("finished", None)}
-    assert played.actions is not None
     lines = played.actions.swapaxes(0, 1).reshape(120, -1).tolist()
     assert [list(r.actions) for r in found] == [[a for a in line if a >= 0] for line in lines]
     assert sum(r.players == ("perfect", "greedy") for r in found) == 60
@@ -44,6 +45,23 @@ def test_a_match_is_the_same_by_command_and_in_python(tmp_path: Path) -> None:
     assert path.read_bytes() == before
     run(*short, "--overwrite")
     assert len(load(path)) == 2
+
+
+def test_each_process_of_a_match_makes_a_player_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the command's own none, which would start an engine only to look at it."""
+    path, player = tmp_path / "pids", "python:arena_agents:counted"
+    monkeypatch.setenv("ARENA_TEST_PIDS", str(path))
+    words = ["reversi", player, player, "--pairs", 40, "--workers", 2]
+    assert "40 openings" in " ".join(run("match", *words).split())
+    made = Counter(path.read_text().split())
+    assert set(made.values()) == {2}  # one a side
+    assert len(made) <= 2
+    assert str(os.getpid()) not in made
+    for workers in ([], ["--workers", 2]):
+        said = run("match", "reversi", "greedy", "gredy", *workers, code=2)
+        assert "Did you mean 'greedy'" in said
 
 
 def test_an_arena_is_played_resumed_and_replaced(tmp_path: Path) -> None:
@@ -56,15 +74,12 @@ def test_an_arena_is_played_resumed_and_replaced(tmp_path: Path) -> None:
     assert "--resume goes on with it" in run("arena", "random", "greedy", *few, *out, code=2)
 
     assert "give no players" in run("arena", "--resume", "--seed", 1, *out, code=2)
-    games = tmp_path / "arena" / "games" / "reversi.jsonl"
+    games = tmp_path / "arena" / "games.jsonl"
     with games.open("a") as file:
         file.write('{"version": 1, "ga')  # killed while it wrote
     output = run("arena", "--resume", *out)
-    assert "1 of 1: pairings in the journal" in output
+    assert "1 of 1: pairings in the file of games" in output
     assert len(list(load(games))) == 4
-    for line in ("[]", '{"players": 5}', '{"players": {"a": [], "b": []}}', "[" * 9_999):
-        games.write_text(f"{line}\n")
-        assert "no games of a tournament" in run("arena", "--resume", *out, code=2)
     dead = "python:arena_agents:Dead"
     output = run("arena", dead, "greedy", *few, *out, "--overwrite", code=1)
     assert f"{dead} forfeited all its games and is not rated" in " ".join(output.split())
@@ -86,15 +101,15 @@ def test_the_policies_in_a_folder_are_a_tournament(tmp_path: Path) -> None:
 
 
 def test_a_pairing_that_was_interrupted_is_not_recorded_twice(tmp_path: Path) -> None:
-    """Its games are on disk before it is in the journal."""
+    """A pairing of which games are missing is played again."""
     out = tmp_path / "arena"
     few = ("--game", "reversi", "--pairs", 2, "--workers", 1, "--out", out)
     run("arena", "random", "greedy", "positional", *few)
-    journal, games = out / "journal.jsonl", out / "games" / "reversi.jsonl"
+    games = out / "games.jsonl"
     before = [(record.players, record.actions) for record in load(games)]
-    lines = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join(lines[:-1]))
-    assert "2 of 3: pairings in the journal" in run(
+    assert len(before) == 3 * 4
+    games.write_bytes(b"".join(games.read_bytes().splitlines(keepends=True)[:-1]))
+    assert "2 of 3: pairings in the file of games" in run(
         "arena", "--resume", "--workers", 1, "--out", out
     )
     assert [(record.players, record.actions) for record in load(games)] == before
@@ -102,7 +117,6 @@ def test_a_pairing_that_was_interrupted_is_not_recorded_twice(tmp_path: Path) ->
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits on files")
 def test_games_that_cannot_be_written_are_named_and_played_again(tmp_path: Path) -> None:
-    """The journal has no pairing of which the games are not there."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     out = tmp_path / "arena"
@@ -113,10 +127,9 @@ def test_games_that_cannot_be_written_are_named_and_played_again(tmp_path: Path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, handler)
-    path = out / "games" / "reversi.jsonl"
+    path = out / "games.jsonl"
     assert f"{path}: File too large What was played is kept." in said
     assert path.read_bytes() == b""
-    assert len((out / "journal.jsonl").read_bytes().splitlines()) == 1
     (out / "report.md").symlink_to("elsewhere")  # refused before anything is replaced
     assert "--resume" not in run(*words, "--out", out, "--overwrite", code=2)
 

@@ -68,7 +68,7 @@ def test_grhino_has_the_board_that_we_have(seed: int) -> None:
 def test_grhino_plays_a_match() -> None:
     result = play_match(OTHELLO, PLAYER, "greedy", 50)
     assert result.games == 100
-    assert result.faults[0].explain("it", 100) is None
+    assert result.stats[0].explain("it", 100) is None
     assert result.score > 0.9
 
 
@@ -85,7 +85,7 @@ def test_gnu_go_plays_to_the_end_and_counts_as_we_do(opponent: str) -> None:
     """Moves on file J, komi, and the score of both."""
     game = games.make("go:komi=6.5")
     result = play_match(game, PLAYED_OUT, opponent, 1)
-    assert [fault.explain("it", 2) for fault in result.faults] == [None, None]
+    assert [fault.explain("it", 2) for fault in result.stats] == [None, None]
     for row in np.array(result.actions).reshape(2, -1):
         actions = row[row >= 0].tolist()
         session = session_of(Record(game, actions))
@@ -140,7 +140,7 @@ def test_a_program_with_rules_of_its_own_plays_as_it_does_here(flips: str) -> No
         play_match(OTHELLO, player, "random", 50)
         for player in (f"engine:{flips},protocol=nboard", Flips())
     )
-    assert through.faults[0].explain("it", 100) is None
+    assert through.stats[0].explain("it", 100) is None
     assert np.array_equal(np.array(through.actions), np.array(within.actions))
 
 

@@ -132,8 +132,8 @@ def test_an_illegal_move_is_as_wrong_as_the_worst_legal_one() -> None:
     marked = take_exam(make("othello"), make_agent("python:arena_agents:Otherwise"))
     assert marked.marks == take_exam(make("othello"), answering(worst)).marks
     assert marked.total.kept == 0
-    assert marked.faults.forfeits == marked.total.positions
-    assert "not legal" in str(marked.faults.message)
+    assert marked.stats.forfeits == marked.total.positions
+    assert "not legal" in str(marked.stats.message)
 
 
 def test_the_command_says_what_python_says() -> None:

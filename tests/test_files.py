@@ -21,7 +21,6 @@ from variants import make, random_record
 from boardenvs import records
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.arena import make_settings, run_tournament, tournament, write_results
-from boardenvs.arena.tournament import Journal
 from boardenvs.utils.files import (
     LOCK,
     append_lines,
@@ -49,7 +48,6 @@ def save_some(path):
 WRITERS: dict[str, Callable[[Path], object]] = {
     **dict.fromkeys(("games.jsonl.gz", "games.txt"), save_some),
     "policy.npz": partial(save_policy, random_policy(OTHELLO)),
-    "journal.jsonl": partial(Journal.create, settings=TOURNAMENT.to_json()),
 }
 
 
@@ -168,7 +166,9 @@ def test_a_tournament_removes_what_it_wrote_and_nothing_else(tmp_path, monkeypat
     assert {p for p in path.rglob("*") if p.is_file()} == ours | theirs
 
 
-@pytest.mark.parametrize("name", ["journal.jsonl", "report.md", "games", "reversi/cost.svg"])
+@pytest.mark.parametrize(
+    "name", ["tournament.json", "games.jsonl", "report.md", "reversi/cost.svg"]
+)
 def test_nothing_is_written_to_what_links_of_others_name(tmp_path, name):
     path, elsewhere = tmp_path / "arena", tmp_path / "elsewhere"
     play(path)
@@ -183,7 +183,7 @@ def test_nothing_is_written_to_what_links_of_others_name(tmp_path, name):
 
 @pytest.mark.parametrize("content", ["my diary\n", "{}\n", "", '{"format": 1}\n', "\0"])
 def test_the_files_of_others_are_not_replaced(tmp_path, content):
-    kept = [put(tmp_path / "journal.jsonl", content), put(tmp_path / "results.json")]
-    with pytest.raises(ValueError, match=r"its journal\.jsonl is of no tournament"):
+    kept = [put(tmp_path / "tournament.json", content), put(tmp_path / "results.json")]
+    with pytest.raises(ValueError, match=r"not replaced: tournament\.json: .* is (not|of no)"):
         play(tmp_path, overwrite=True)
     assert [path.read_text() for path in kept] == [content, "mine"]

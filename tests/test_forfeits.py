@@ -14,7 +14,7 @@ from registered import FewestDiscs
 from boardenvs.agents import as_agent
 from boardenvs.agents.simple import RandomAgent
 from boardenvs.arena import play_match
-from boardenvs.arena.player import FORFEIT, Faults, Player
+from boardenvs.arena.player import FORFEIT, Player, PlayerStats
 from boardenvs.game.state import IntArray, State
 from boardenvs.games import Game, make
 
@@ -33,10 +33,10 @@ def changed(change: Change) -> Any:
     return act
 
 
-def ask(change: Change, state: State) -> tuple[IntArray, Faults]:
+def ask(change: Change, state: State) -> tuple[IntArray, PlayerStats]:
     player, rng = Player(as_agent(changed(change))), np.random.default_rng(0)
     actions = player.act(GAME, state, rng)
-    return actions, player.faults
+    return actions, player.stats
 
 
 def raising(error: BaseException) -> Any:
@@ -59,8 +59,8 @@ def test_what_fails_on_every_board_forfeits_all_games(change: Change) -> None:
         result = play_match(GAME, agents[guilty], agents[1 - guilty], 5)
         assert (result.wins, result.losses) == (10 * guilty, 10 - 10 * guilty)
         assert (result.forfeits == 1 + guilty).all()
-        assert [faults.forfeits for faults in result.faults] == [10 - 10 * guilty, 10 * guilty]
-        assert [bool(faults.message) for faults in result.faults] == [guilty == 0, guilty == 1]
+        assert [stats.forfeits for stats in result.stats] == [10 - 10 * guilty, 10 * guilty]
+        assert [bool(stats.message) for stats in result.stats] == [guilty == 0, guilty == 1]
 
 
 @pytest.mark.parametrize("number", [-1, 3, FORFEIT])
@@ -69,11 +69,11 @@ def test_an_illegal_action_forfeits_its_own_row_alone(number: int) -> None:
         actions[2] = number  # square 3 (d1) is no first move
         return actions
 
-    actions, faults = ask(change, GAME.init(5))
+    actions, stats = ask(change, GAME.init(5))
     assert (actions == FORFEIT).tolist() == [False, False, True, False, False]
     assert GAME.is_legal(GAME.init(5), actions).sum() == 4
-    assert (faults.forfeits, faults.repeats) == (1, 0)
-    message = str(faults.message)
+    assert (stats.forfeits, stats.repeats) == (1, 0)
+    message = str(stats.message)
     assert message.startswith(f"action {max(number, FORFEIT + 1)}")
     assert message.endswith(" is not legal in '8/8/8/3wb3/3bw3/8/8/8 black 0'")
 
@@ -87,10 +87,10 @@ def test_a_failing_board_does_not_cost_the_boards_beside_it() -> None:
         batches.append(len(actions))
         return raising(ValueError("ply 9")) if (state.ply == 9).any() else actions
 
-    actions, faults = ask(change, state)
+    actions, stats = ask(change, state)
     assert np.flatnonzero(actions == FORFEIT).tolist() == [4]
     assert batches == [6, 1, 1, 1, 1, 1, 1]
-    assert (faults.forfeits, faults.repeats) == (1, 1)
+    assert (stats.forfeits, stats.repeats) == (1, 1)
 
 
 def test_a_forfeit_in_the_middle_counts_whatever_the_board_says() -> None:
@@ -117,7 +117,7 @@ def test_an_exception_is_named_with_its_place_and_boards_cannot_be_changed() -> 
     )
     assert np.array_equal(honest.scores, cheated.scores)
     result = play_match(GAME, changed(WHOLE_BATCH["an exception"]), RandomAgent(), 1)
-    assert "RuntimeError: no idea (test_forfeits.py, line" in str(result.faults[0].message)
+    assert "RuntimeError: no idea (test_forfeits.py, line" in str(result.stats[0].message)
 
 
 def test_ctrl_c_is_no_forfeit() -> None:
@@ -150,6 +150,6 @@ def test_recorded_games_are_the_games(game: Game) -> None:
 
 def test_thinking_is_counted_without_the_first_batch() -> None:
     result = play_match(GAME, RandomAgent(), RandomAgent(), 5)
-    for faults in result.faults:
-        assert faults.moves - 10 <= faults.timed_moves < faults.moves
-        assert faults.cpu_seconds > 0
+    for stats in result.stats:
+        assert stats.moves - 10 <= stats.timed_moves < stats.moves
+        assert stats.cpu_seconds > 0

@@ -8,10 +8,9 @@ from three_in_a_row import ThreeInARow
 from variants import GAMES
 
 from boardenvs.agents.simple import RandomAgent
-from boardenvs.arena import Entrant, Pairing, score_interval
+from boardenvs.arena import score_interval
 from boardenvs.arena.executor import Executor
 from boardenvs.arena.match import SMALLEST, play_match
-from boardenvs.arena.pairing import play_in_parts
 from boardenvs.game.openings import distinct_openings
 from boardenvs.games import make
 
@@ -21,19 +20,23 @@ def test_a_match_is_the_same_in_any_number_of_processes(in_python: None, player:
     """Also of players that draw random numbers, with many games side by side or each for itself."""
     game, pairs = make("reversi"), 2 * SMALLEST + 5
     expected = play_match(game, player, "greedy", pairs, seed=3)
-    players = Entrant("a", player), Entrant("b", "greedy")
-    pairing = Pairing("reversi", game, *players, pairs, game.opening_plies, 3)
     for workers in (0, 2):
         over: list[int] = []
         with Executor(workers) as executor:
-            found = play_in_parts(pairing, executor, lambda match, n=over: n.append(match.over))  # type: ignore[misc]
+            match = play_match(
+                game,
+                player,
+                "greedy",
+                pairs,
+                seed=3,
+                executor=executor,
+                progress=lambda match, n=over: n.append(match.over),  # type: ignore[misc]
+            )
         assert sorted(over) == over
         assert over[-1] == 2 * pairs
-        assert np.array_equal(found.scores, expected.scores)
-        assert found.actions is not None
-        assert expected.actions is not None
-        assert np.array_equal(found.actions, expected.actions)
-        assert found.mean_plies == expected.mean_plies
+        assert np.array_equal(match.scores, expected.scores)
+        assert np.array_equal(match.actions, expected.actions)
+        assert match.mean_plies == expected.mean_plies
 
 
 def test_a_player_that_cannot_play_the_game_is_refused(in_python: None) -> None:

@@ -49,7 +49,7 @@ def test_a_copy_in_an_empty_folder_makes_a_policy(
     assert policy.game == boardenvs.games.make(game)
     assert policy.notes == {"seed": 0, "steps": 1024}
     result = boardenvs.play_match(policy.game, f"policy:{tmp_path / 'policy.npz'}", "random", 2)
-    assert not any(faults.forfeits for faults in result.faults)
+    assert not any(stats.forfeits for stats in result.stats)
 
 
 class Watched(Batch):

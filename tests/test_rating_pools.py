@@ -23,8 +23,8 @@ from boardenvs.arena import (
     rating_pool,
 )
 from boardenvs.arena import estimate as estimate_module
-from boardenvs.arena.executor import Executor
-from boardenvs.arena.player import Faults
+from boardenvs.arena.executor import HERE, Executor
+from boardenvs.arena.player import PlayerStats
 from boardenvs.arena.pools import Anchor
 from boardenvs.game.contract import Game
 from boardenvs.games import make
@@ -59,6 +59,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Strength]:
         expected.
         """
         of_agents: dict[object, float] = {make_agent(text): x for text, x in strengths.items()}
+        of_agents |= strengths
 
         def of(agent: Any) -> float:
             return of_agents.get(agent, others)
@@ -69,7 +70,8 @@ def known(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Strength]:
             if rng is not None:
                 scores[:] = rng.random(pairs) < expected
             none = np.zeros((2, pairs), np.int8)
-            return MatchResult(scores, none, 60.0, pairs, (Faults(), Faults()))
+            stats = PlayerStats(), PlayerStats()
+            return MatchResult(scores, none, 60.0, pairs, stats, np.empty((2, pairs, 0), np.int32))
 
         monkeypatch.setattr(estimate_module, "play_match", play_match)
         return of
@@ -178,7 +180,7 @@ def test_the_same_seed_gives_the_same_rating_and_time_ends_it() -> None:
     with Executor(1) as executor:
         here, there = (
             estimate_rating(game, drawing, pool, games=24, seconds=None, executor=processes)
-            for processes in (None, executor)
+            for processes in (HERE, executor)
         )
     assert here.against == there.against
     assert estimate_rating(game, agent, pool, games=100_000, seconds=0.1).games < 10_000

@@ -13,7 +13,7 @@ from variants import SHARED, VARIANTS, make, random_line, wthor_file
 
 from boardenvs import IllegalActionError, games
 from boardenvs.agents.simple import RandomAgent
-from boardenvs.arena import play_match
+from boardenvs.arena import play_match, record_match
 from boardenvs.games import Othello
 from boardenvs.records import (
     Record,
@@ -21,7 +21,6 @@ from boardenvs.records import (
     formats,
     load,
     make_record,
-    record_match,
     replay,
     save,
 )

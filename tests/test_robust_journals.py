@@ -1,4 +1,4 @@
-"""Damaged journals of tournaments, and files that are no journals."""
+"""Damaged files of tournaments, and files that are of none."""
 
 from __future__ import annotations
 
@@ -7,31 +7,48 @@ import os
 
 import pytest
 
-from boardenvs.arena import Entrant, Pairing, make_settings
-from boardenvs.arena.tournament import JournalError, open_journal
+from boardenvs.arena import Entrant, Pairing, Played, make_settings, open_settings, run_tournament
 from boardenvs.games import make
+from boardenvs.records.jsonl import write_record
 
-SETTINGS = make_settings(["random", "greedy"], ["reversi"], pairs=2).to_json()
-PAIRING = Pairing(
-    "reversi", make("reversi"), Entrant("greedy", ""), Entrant("random", ""), 2, (6, 10), 0
-)
-PLAYED = PAIRING.forfeited(1, "late").to_json()
-VOID = PAIRING.forfeited(0, "void").to_json()
+pytestmark = pytest.mark.usefixtures("in_python")
+
+SETTINGS = make_settings(["random", "greedy", "positional"], ["reversi"], pairs=2)
+WRITTEN = SETTINGS.to_json()
+
+
+def games(first, second, game="reversi", pairs=2):
+    """The lines of a pairing that its first player forfeited."""
+    players = Entrant(first, ""), Entrant(second, "")
+    pairing = Pairing(game, make(game), *players, pairs, (6, 10), 0)
+    records = Played(pairing, pairing.lost(1)).records
+    return [json.loads(write_record(record)) for record in records]
+
+
+GAMES = games("greedy", "positional")
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "journal.jsonl"
+def folder(tmp_path):
+    (tmp_path / "tournament.json").write_text(json.dumps(WRITTEN))
+    return tmp_path
 
 
-def write(path, *lines):
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+def resume(folder, *lines):
+    """Go on with these games; return the number of pairings that were played before."""
+    (folder / "games.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    counts = []
+    run_tournament(
+        SETTINGS, folder, resume=True, workers=0, watcher=lambda _, done, total: counts.append(done)
+    )
+    return counts[0]
 
 
-@pytest.mark.parametrize("line", [PLAYED, VOID])
-def test_a_whole_journal_is_read(path, line):
-    write(path, SETTINGS, line)
-    assert open_journal(path.parent).played[0].to_json() == line
+def test_whole_pairings_are_read(folder):
+    assert resume(folder, *GAMES, *games("positional", "random")[:3]) == 1
+    text = (folder / "games.jsonl").read_text().splitlines()
+    assert list(map(json.loads, text[:4])) == GAMES
+    assert len(text) == 12
 
 
 def wrong(values):
@@ -40,74 +57,90 @@ def wrong(values):
         yield key, {**values, key: None if value is True else True}
 
 
-def test_wrong_fields_are_named(path):
-    first, second = PLAYED["faults"]
-    lines = [(f"1: .*{key}", settings, PLAYED) for key, settings in wrong(SETTINGS)]
-    lines += [(f"2, .* {key} ", SETTINGS, played) for key, played in wrong(PLAYED)]
-    for key, fault in wrong(first):
-        played = {**PLAYED, "faults": [fault, second]}
-        lines.append((f"2, is not a result: faults.0.{key} ", SETTINGS, played))
-    for message, settings, played in lines:
-        write(path, settings, played)
-        with pytest.raises(JournalError, match=rf"journal.jsonl, line {message}"):
-            open_journal(path.parent)
+def test_wrong_settings_are_named(folder):
+    for key, settings in wrong(WRITTEN):
+        (folder / "tournament.json").write_text(json.dumps(settings))
+        with pytest.raises(ValueError, match=rf"tournament\.json: .*{key}"):
+            open_settings(folder)
 
 
 @pytest.mark.parametrize("more", [{"pairs": 10**12}, {"entrants": [str(i) for i in range(3000)]}])
-def test_tournaments_without_an_end_are_refused(path, more):
-    write(path, {**SETTINGS, **more})
-    with pytest.raises(JournalError, match=f"line 1: {next(iter(more))}"):
-        open_journal(path.parent)
-    with pytest.raises(ValueError, match=r"10000000|3000 entrants"):
-        make_settings(**{"entrants": ["random", "greedy"], "games_played": ["reversi"], **more})
+def test_tournaments_without_an_end_are_refused(folder, more):
+    (folder / "tournament.json").write_text(json.dumps({**WRITTEN, **more}))
+    with pytest.raises(ValueError, match=r"tournament\.json: .*(10000000|3000 entrants)"):
+        open_settings(folder)
 
 
-def test_a_pipe_is_not_waited_for(path):
-    os.mkfifo(path)
-    with pytest.raises(OSError, match=r"it is no file: .*journal\.jsonl"):
-        open_journal(path.parent)
-
-
-def test_a_huge_journal_is_named_and_not_read(path):
-    path.touch()
-    os.truncate(path, 1 << 40)
-    with pytest.raises(JournalError, match=r"journal\.jsonl has more than 268,435,456 bytes"):
-        open_journal(path.parent)
+@pytest.mark.parametrize("name", ["tournament.json", "games.jsonl"])
+def test_pipes_and_files_without_an_end_are_named(folder, name):
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+    with pytest.raises(OSError, match=r"it is no file: .*\.json"):
+        run_tournament(SETTINGS, folder, resume=True)
+    (folder / name).unlink()
+    (folder / name).touch()
+    os.truncate(folder / name, 1 << 40)
+    with pytest.raises(OSError, match=rf"1,048,576 bytes.*{name}"):
+        run_tournament(SETTINGS, folder, resume=True)
 
 
 @pytest.mark.parametrize("content", [b"[" * 100_000, b'{"format": NaN}', b"\xff\xfe", b"1"])
-def test_files_that_are_no_journals_are_named(path, content):
-    path.write_bytes(content + b"\n")
-    named = r"journal.jsonl, line 1, is not (JSON|a JSON object)"
-    with pytest.raises(JournalError, match=named) as caught:
-        open_journal(path.parent)
-    assert len(str(caught.value)) < 300 + len(str(path))
+def test_files_that_are_of_no_tournament_are_named(folder, content):
+    (folder / "games.jsonl").write_bytes((content + b"\n") * 4)
+    with pytest.raises(ValueError, match=r"games\.jsonl, line 1: ") as caught:
+        run_tournament(SETTINGS, folder, resume=True, workers=0)
+    assert len(str(caught.value)) < 400 + len(str(folder))
+    (folder / "tournament.json").write_bytes(content)
+    with pytest.raises(
+        ValueError, match=r"tournament\.json: (this is not JSON|it is of no|'utf-8')"
+    ):
+        open_settings(folder)
 
 
-def test_results_of_another_number_of_games_are_refused(path):
-    write(path, {**SETTINGS, "pairs": 3}, PLAYED)
-    with pytest.raises(JournalError, match=r"it has 2 pairs of games: .* pairings have 3"):
-        open_journal(path.parent)
+def changed(number, **info):
+    """The games, with a change in the info of one."""
+    lines = [dict(line) for line in GAMES]
+    lines[number] = {**lines[number], "info": {**lines[number]["info"], **info}}
+    return lines
 
 
-FORFEITED = {**PLAYED["faults"][0], "forfeits": 1}
+NO_PAIRING, NO_FIT = "lines 5 to 8, are of no pairing", "lines 5 to 8: the openings, players"
+OTHER = games("positional", "random")
 
 
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ([PLAYED], "reversi, greedy, random is no pairing that was left"),
-        ([VOID], "no pairing that was left"),
-        ([{**PLAYED, "game": "othello"}], "othello, greedy, random is no pairing"),
-        ([{**PLAYED, "second": "perfect"}], "no pairing"),
-        ([{**PLAYED, "first": "random", "second": "greedy"}], "no pairing"),
-        ([{**PLAYED, "second": "greedy"}], "no pairing"),
-        ([{**PLAYED, "void": ""}], "games is .*Unexpected"),
-        ([{**PLAYED, "faults": [FORFEITED] * 2}], r"forfeits are \[1, 1\]: .* are \[4, 0\]"),
-        ([{**PLAYED, "openings": 3}], "openings is 3: it must be 1 to 2"),
+        (GAMES, NO_PAIRING),
+        (games("greedy", "random", "othello"), NO_PAIRING),
+        (games("greedy", "perfect"), NO_PAIRING),
+        (games("random", "positional"), NO_PAIRING),
+        (games("greedy", "random", pairs=1) + OTHER, "lines 5 to 8: openings is None"),
+        ([*OTHER[:2], *games("greedy", "random")[2:]], NO_FIT),
+        ([OTHER[1], OTHER[0], *OTHER[2:]], NO_PAIRING),
+        ([*OTHER[:2], {**OTHER[2], "goal": None}, OTHER[3]], NO_FIT),
     ],
 )
-def test_lines_that_contradict_the_tournament_or_themselves_are_named(path, more, message):
-    write(path, SETTINGS, PLAYED, *more)
-    with pytest.raises(JournalError, match=rf"line 3, is not a result: .*{message}"):
-        open_journal(path.parent)
+def test_games_that_contradict_the_tournament_are_named(folder, more, message):
+    with pytest.raises(ValueError, match=rf"games\.jsonl, {message}"):
+        resume(folder, *GAMES, *more)
+
+
+@pytest.mark.parametrize(
+    ("number", "info", "message"),
+    [
+        (0, {"opening": 2}, "the openings"),
+        (0, {"forfeit": "perfect"}, "the openings"),
+        (0, {"forfeit": ["greedy"]}, "the openings"),
+        (0, {"forfeit": "positional"}, "the openings"),
+        (3, {"openings": True}, "openings is True"),
+        (3, {"stats": None}, "stats is None"),
+        *(
+            (3, {"stats": [stats] * 2}, rf"stats\.0\.{key} ")
+            for key, stats in wrong(GAMES[3]["info"]["stats"][0])
+        ),
+    ],
+)
+def test_games_that_contradict_themselves_are_named(folder, number, info, message):
+    with pytest.raises(ValueError, match=rf"games\.jsonl, lines 1 to 4: {message}"):
+        resume(folder, *changed(number, **info))

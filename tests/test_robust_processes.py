@@ -83,7 +83,7 @@ def test_a_match_keeps_the_games_that_are_over(tmp_path, monkeypatch, number):
     assert set(seen) == {0}
     found = load(path)
     assert 0 < len(found) < 10
-    assert f"the {len(found)} of 10 games that are over are in" in output
+    assert f"{len(found)} of 10 games are in" in output
     assert [(v.ending, v.error) for v in check(found)] == [("finished", None)] * len(found)
 
 
@@ -147,6 +147,6 @@ def test_a_process_that_dies_with_nothing_to_do_costs_nobody_a_game():
     process.kill()
     process.join()
     played += playing
-    assert len({one.game for one in played}) == 2
+    assert len({one.pairing.game for one in played}) == 2
     assert all(one.match is not None and not one.match.forfeits.any() for one in played)
     assert not multiprocessing.active_children()

@@ -19,7 +19,7 @@ from test_robust_folders import saved, with_digest
 
 from boardenvs.agents import trained
 from boardenvs.arena import make_settings
-from boardenvs.arena.tournament_settings import resumed_settings
+from boardenvs.arena.tournament_settings import read_settings as read_tournament
 from boardenvs.records.jsonl import parse_record
 from boardenvs.text.env import TextEnv
 from boardenvs.web.boards import parsed
@@ -58,7 +58,7 @@ def _folder(in_python, tmp_path, monkeypatch):
 
 PICKLE = pickle.dumps(Planted())
 RECORD = json.dumps({"version": 1, "game": "planted:Game", "actions": ""}).encode()
-JOURNAL = make_settings(["random", "greedy"], ["reversi"], pairs=1).to_json()
+TOURNAMENT = make_settings(["random", "greedy"], ["reversi"], pairs=1).to_json()
 PLAYERS: dict[str, Any] = {"entrants": ["random", "python:planted:player"]}
 PLIES = {"opening_plies": {"planted:Game": [0, 2]}}
 SETTINGS: list[dict[str, Any]] = [
@@ -82,8 +82,8 @@ def policy(**changes):
     return buffer.getvalue()
 
 
-def journal(**changes):
-    return json.dumps({**JOURNAL, **changes}).encode() + b"\n"
+def tournament(**changes):
+    return json.dumps({**TOURNAMENT, **changes}).encode() + b"\n"
 
 
 def settings(**changes):
@@ -108,9 +108,9 @@ ROWS: dict[str, list[tuple[dict[str, bytes], list[Any]]]] = {
     "Positions": [
         ({}, ["analyse", "othello", "python:planted:player black 0"]),
     ],
-    "Journals of tournaments": [
-        ({"arena/journal.jsonl": journal(**PLAYERS)}, RESUME),
-        ({"arena/journal.jsonl": journal(**PLIES)}, RESUME),
+    "Settings of tournaments": [
+        ({"arena/tournament.json": tournament(**PLAYERS)}, RESUME),
+        ({"arena/tournament.json": tournament(**PLIES)}, RESUME),
     ],
     "Settings of trainings": [
         *(({"a.yaml": settings(**some)}, ["train", "a.yaml"]) for some in SETTINGS),
@@ -148,13 +148,13 @@ def test_what_is_safe_to_open_runs_nothing(row, capsys):
 # ---- code that was asked for ---------------------------------------------------------------------
 
 
-def test_a_journals_code_is_imported_with_trust():
+def test_a_tournaments_code_is_imported_with_trust():
     for change, named in ((PLAYERS, "python:planted"), (PLIES, "planted:Game")):
         with pytest.raises(ValueError, match=f"code, which has not been imported: {named}"):
-            resumed_settings({**JOURNAL, **change})
+            read_tournament({**TOURNAMENT, **change})
     assert not MARK.exists()
     Path("arena").mkdir()
-    Path("arena/journal.jsonl").write_bytes(journal(**PLAYERS))
+    Path("arena/tournament.json").write_bytes(tournament(**PLAYERS))
     run(*RESUME, "--trust")
     assert MARK.exists()
 
@@ -189,7 +189,7 @@ def test_no_id_is_a_path():
     """A tablebase was written to it: 9 MB, anywhere."""
     record = json.dumps({"version": 1, "game": OUTSIDE, "actions": ""})
     Path("arena").mkdir()
-    Path("arena/journal.jsonl").write_bytes(journal(opening_plies={OUTSIDE: [0, 2]}))
+    Path("arena/tournament.json").write_bytes(tournament(opening_plies={OUTSIDE: [0, 2]}))
     assert "is not an id of a game" in run(*RESUME, code=2)
     for opening in (
         lambda: parse_record(record),  # which the page opens

@@ -103,7 +103,7 @@ def make_run(folder, name, **files):
 
 def test_runs_are_listed_with_reports_and_policies(server, page, folder):
     run = make_run(folder, "training", config_yaml="game: othello\nsteps: 50\n")
-    make_run(folder, "arena", journal_jsonl="{}\n", report_html="<script>1</script>")
+    make_run(folder, "arena", tournament_json="{}\n", report_html="<script>1</script>")
     (run / "policies").mkdir()
     for name in ("policy", "policies/000000000400", "policies/000000000800"):
         shutil.copy(TRAINED / "othello.npz", run / f"{name}.npz")

@@ -101,9 +101,9 @@ def play_suite(game: Game, agent: Agent, suite: SuiteSettings, seed: int) -> dic
 def play(game: Game, suite: SuiteSettings, a: object, b: object, seed: int) -> MatchResult:
     """Play a match on the suite's openings; RuntimeError if one of the two players fails."""
     result = play_match(game, a, b, suite.pairs, opening_plies=suite.opening_plies, seed=seed)
-    for faults in result.faults:
-        if faults.forfeits:
-            raise RuntimeError(f"an agent failed in an evaluation: {faults.message}")
+    for stats in result.stats:
+        if stats.forfeits:
+            raise RuntimeError(f"an agent failed in an evaluation: {stats.message}")
     return result
 
 

@@ -22,8 +22,8 @@ from boardenvs.agents import Agent
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.shield import Shield
+from boardenvs.arena.recorder import record_match
 from boardenvs.records.page import write_page
-from boardenvs.records.recorder import record_match
 from boardenvs.render.page import to_frame
 from boardenvs.report import Document, ReportTable
 from boardenvs.report.figures import FAINT, PALETTE, drawing, to_svg

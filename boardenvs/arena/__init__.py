@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from boardenvs.arena.estimate import Estimate, estimate_rating
     from boardenvs.arena.match import play_match
     from boardenvs.arena.match_result import MatchResult
-    from boardenvs.arena.pairing import Entrant, Pairing, play_pairings
-    from boardenvs.arena.played import Played
+    from boardenvs.arena.pairing import Entrant, Pairing, Played, play_pairings
     from boardenvs.arena.pools import RatingPool, rating_pool
     from boardenvs.arena.ratings import score_interval
+    from boardenvs.arena.recorder import record_match
     from boardenvs.arena.report import write_results
     from boardenvs.arena.results import rate_pairings
-    from boardenvs.arena.tournament import read_settings, run_tournament
+    from boardenvs.arena.tournament import open_settings, run_tournament
     from boardenvs.arena.tournament_settings import BUILT_IN, TournamentSettings, make_settings
 
 # Each name by its module, which is loaded when the name is first used.
@@ -29,13 +29,13 @@ _MODULES = {
     "estimate": ("Estimate", "estimate_rating"),
     "match": ("play_match",),
     "match_result": ("MatchResult",),
-    "pairing": ("Entrant", "Pairing", "play_pairings"),
-    "played": ("Played",),
+    "pairing": ("Entrant", "Pairing", "Played", "play_pairings"),
     "pools": ("RatingPool", "rating_pool"),
     "ratings": ("score_interval",),
+    "recorder": ("record_match",),
     "report": ("write_results",),
     "results": ("rate_pairings",),
-    "tournament": ("read_settings", "run_tournament"),
+    "tournament": ("open_settings", "run_tournament"),
     "tournament_settings": ("BUILT_IN", "TournamentSettings", "make_settings"),
 }
 
@@ -50,11 +50,12 @@ __all__ = [
     "TournamentSettings",
     "estimate_rating",
     "make_settings",
+    "open_settings",
     "play_match",
     "play_pairings",
     "rate_pairings",
     "rating_pool",
-    "read_settings",
+    "record_match",
     "run_tournament",
     "score_interval",
     "write_results",

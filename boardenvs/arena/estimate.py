@@ -12,14 +12,15 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from boardenvs.agents.spec import agent_for, make_agent
+from boardenvs.agents.spec import agent_for
+from boardenvs.arena.executor import HERE, Executor
 from boardenvs.arena.match import play_match
 from boardenvs.arena.match_result import MatchResult
-from boardenvs.arena.player import Faults
+from boardenvs.arena.player import PlayerStats
 from boardenvs.arena.pools import Anchor, RatingPool
 from boardenvs.arena.ratings import (
     PRIOR,
@@ -32,10 +33,7 @@ from boardenvs.arena.ratings import (
 )
 from boardenvs.game.contract import Game
 from boardenvs.game.state import BoolArray, FloatArray
-from boardenvs.games import make, spec_of
-
-if TYPE_CHECKING:
-    from boardenvs.arena.executor import Executor
+from boardenvs.games import make
 
 _FEWEST, _MOST = 4, 25  # openings between two choices of an anchor
 _REACH = 4000.0  # Elo points beyond the pool's ends in which ratings are searched
@@ -63,7 +61,7 @@ class Estimate:
     games: int
     seconds: float
     against: tuple[AnchorGames, ...]  # the strongest anchor first
-    faults: Faults  # of the player
+    stats: PlayerStats  # of the player
 
 
 def estimate_rating(
@@ -74,15 +72,15 @@ def estimate_rating(
     games: int = 1000,
     seconds: float | None = 100.0,
     seed: int = 0,
-    executor: Executor | None = None,
+    executor: Executor = HERE,
     progress: Callable[[int, float], None] = lambda games, rating: None,
 ) -> Estimate:
     """Estimate a player's rating by at most `games` games, in about `seconds`.
 
     Each opening is played twice, with roles swapped. With `seconds` None the same seed gives the
-    same result, also in the processes of an `executor`, which make the agent again. An anchor that
-    is the player itself, by its text, is not met. `progress` is called with the games so far and
-    the rating.
+    same result, also by the workers of an `executor`, which make the agent themselves. An anchor
+    that is the player itself, by its text, is not met. `progress` is called with the games so far
+    and the rating.
 
     ValueError for fewer than two games, an unknown game, or one that the agent cannot play.
 
@@ -91,8 +89,8 @@ def estimate_rating(
     from boardenvs.arena import estimate_rating, rating_pool
 
     game = boardenvs.games.make("wolf_and_sheep")
-    found = estimate_rating(game, boardenvs.make_agent("greedy"), rating_pool(game), games=40)
-    print(found.rating, found.low, found.high, found.where)
+    estimate = estimate_rating(game, boardenvs.make_agent("greedy"), rating_pool(game), games=40)
+    print(estimate.rating, estimate.low, estimate.high, estimate.where)
     ```
     """
     if games < 2:
@@ -100,32 +98,18 @@ def estimate_rating(
     if seconds is not None and not seconds > 0:
         raise ValueError(f"seconds is {seconds}: it must be more than 0")
     game = make(game)
-    player = agent_for(game, agent)
+    player = agent if executor.parallel else agent_for(game, agent)
     met = _Met([anchor for anchor in pool.anchors if anchor.agent != agent])
     began, played = time.monotonic(), 0
     interval_rng, seeds = np.random.default_rng(seed).spawn(2)
     while pairs := _pairs_next(played, games, time.monotonic() - began, seconds):
         chosen = met.next()
         anchor, match_seed = met.anchors[chosen].agent, int(seeds.integers(1 << 62))
-        if executor is None:
-            opponent = make_agent(anchor)
-            match = play_match(game, player, opponent, pairs, seed=match_seed)
-        else:
-            match = _play_in_parts(game, agent, anchor, pairs, match_seed, executor)
+        match = play_match(game, player, anchor, pairs, seed=match_seed, executor=executor)
         met.add(chosen, match)
         played += match.games
         progress(played, met.rating)
     return met.estimate(interval_rng, time.monotonic() - began)
-
-
-def _play_in_parts(
-    game: Game, agent: object, anchor: str, pairs: int, seed: int, executor: Executor
-) -> MatchResult:
-    from boardenvs.arena.pairing import Entrant, Pairing, play_in_parts
-
-    entrants = Entrant("the player", agent), Entrant(anchor, anchor)
-    pairing = Pairing(spec_of(game), game, *entrants, pairs, game.opening_plies, seed)
-    return play_in_parts(pairing, executor)
 
 
 def _pairs_next(played: int, games: int, passed: float, seconds: float | None) -> int:
@@ -143,13 +127,13 @@ class _Met:
         self.anchors = anchors
         self._ratings = np.array([anchor.rating for anchor in anchors])
         self._scores: list[list[float]] = [[] for _ in anchors]  # of pairs of games, 0 to 1
-        self._faults: list[Faults] = []
+        self._stats: list[PlayerStats] = []
         self._reach = self._ratings.min() - _REACH, self._ratings.max() + _REACH
 
     def add(self, chosen: int, match: MatchResult) -> None:
         """Add a match of the player against one of the anchors."""
         self._scores[chosen] += match.pair_scores.tolist()
-        self._faults.append(match.faults[0])
+        self._stats.append(match.stats[0])
 
     @property
     def games(self) -> FloatArray:
@@ -188,7 +172,7 @@ class _Met:
             for i in np.argsort(-self._ratings)
             if self._scores[i]
         ]
-        games, faults = int(self.games.sum()), Faults.sum(self._faults)
+        games, faults = int(self.games.sum()), PlayerStats.sum(self._stats)
         return Estimate(self.rating, low, high, where, games, seconds, tuple(against), faults)
 
     def _interval(self, rng: np.random.Generator) -> tuple[float | None, float | None]:

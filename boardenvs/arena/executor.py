@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pickle
 import random
 import sys
 import traceback
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Protocol, Self, TypeVar
@@ -20,7 +19,7 @@ import numpy as np
 
 from boardenvs.game.errors import StopPlayError
 from boardenvs.kernel import get_backend, set_backend
-from boardenvs.utils.child import CONTEXT, ChildFunction
+from boardenvs.utils.child import CONTEXT, ChildFunction, answer_calls
 from boardenvs.utils.threads import one_thread
 
 Result = TypeVar("Result")
@@ -29,10 +28,10 @@ Result_co = TypeVar("Result_co", covariant=True)
 # Libraries read these when they are loaded; they would start a thread a core in every process.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
-NOBODY = 0  # the side whose code runs, if it is no entrant's
+# Whose code runs in a process: one of the two players', or no player's.
+NOBODY, FIRST, SECOND = 0, 1, 2
 _NOT_STARTED = -1
-
-Running = Callable[[int], None]
+_sides: list[Any] = []  # in a worker the memory for it, which outlives the process
 
 
 class WorkerError(RuntimeError):
@@ -46,11 +45,17 @@ class Task(Protocol[Result_co]):
     def seed(self) -> int:
         """Seed of the global random generators in the process that does it."""
 
-    def run(self, shared: Any, running: Running) -> Result_co:
-        """Do it; call `running` with the side whose code runs next, NOBODY for our own."""
+    def run(self) -> Result_co:
+        """Do it; `note_running` says whose code runs."""
 
     def lost(self, side: int) -> Result_co:
-        """The result if its process died twice, the last time in the code of this side."""
+        """Return the result if its process died twice, the last time in the code of this side."""
+
+
+def note_running(side: int) -> None:
+    """Note whose code runs next, in case it ends this process."""
+    for memory in _sides:
+        memory.value = side
 
 
 class Executor:
@@ -72,37 +77,42 @@ class Executor:
         for worker in self._workers:
             worker.end()
 
-    def run(
-        self, tasks: Sequence[Task[Result]], shared: Any = None
-    ) -> Generator[tuple[int, Result], None, None]:
+    def run(self, tasks: Sequence[Task[Result]]) -> Generator[tuple[int, Result], None, None]:
         """Yield each task's number and result, as they come; without workers in their order.
 
-        All tasks get what is `shared`, which is sent once to each worker. StopPlayError if a player
-        cannot go on now. When the iteration ends early, so do the tasks in progress.
+        Workers begin with the last tasks, since strong and slow players are often named last.
+        StopPlayError if a player cannot go on now. When the iteration ends early, so do the tasks
+        in progress.
         """
         if not self.parallel:
             for number, task in enumerate(tasks):
-                yield number, task.run(shared, lambda side: None)
+                yield number, task.run()
             return
-        with contextlib.closing(self._in_processes(tasks, shared)) as found:
-            for number, result in found:
-                if isinstance(result, BaseException):
-                    raise result
-                yield number, result
-
-    def _in_processes(
-        self, tasks: Sequence[Task[Any]], shared: Any
-    ) -> Generator[tuple[int, Any], None, None]:
-        died, sent = list[int](), pickle.dumps(shared)
-        for number, found in _once(dict(enumerate(tasks)), sent, self._workers):
-            if isinstance(found, _Died):
-                died.append(number)
-            else:
-                yield number, found
-        for number in died:
-            self._workers[0].end()
-            for _, found in _once({number: tasks[number]}, sent, self._workers[:1]):
-                yield number, tasks[number].lost(found.side) if isinstance(found, _Died) else found
+        left, died, idle = list(range(len(tasks))), list[int](), list(self._workers)
+        at_work: dict[Any, tuple[_Worker, int, bool]] = {}
+        try:
+            while left or died or at_work:
+                while idle and (left or (died and not at_work)):
+                    worker, alone = idle.pop(), not left
+                    if alone:
+                        worker.end()
+                    number = (left or died).pop()
+                    at_work[worker.send(tasks[number])] = worker, number, alone
+                for pipe in wait(list(at_work)):
+                    worker, number, alone = at_work.pop(pipe)
+                    idle.append(worker)
+                    result = worker.receive()
+                    if isinstance(result, BaseException):
+                        raise result
+                    if not isinstance(result, _Died):
+                        yield number, result
+                    elif alone:
+                        yield number, tasks[number].lost(result.side)
+                    else:
+                        died.append(number)
+        finally:
+            for worker, _, _ in at_work.values():
+                worker.end()
 
 
 HERE = Executor()
@@ -115,27 +125,6 @@ class _Died:
     side: int
 
 
-def _once(
-    waiting: dict[int, Task[Any]], shared: bytes, workers: Sequence[_Worker]
-) -> Iterator[tuple[int, Any]]:
-    """Do tasks, the last ones first, since strong and slow players are often named last; yield each
-    one's number, and its result or `_Died`.
-    """
-    idle, at_work = list(workers), dict[Any, tuple[_Worker, int]]()
-    try:
-        while waiting or at_work:
-            while waiting and idle:
-                worker, (number, task) = idle.pop(), waiting.popitem()
-                at_work[worker.send(shared, task)] = worker, number
-            for pipe in wait(list(at_work)):
-                worker, number = at_work.pop(pipe)
-                idle.append(worker)
-                yield number, worker.receive()
-    finally:
-        for worker, _ in at_work.values():
-            worker.end()
-
-
 class _Worker:
     """Does one task at a time in a child process; when that has died, the next task starts another
     one.
@@ -143,19 +132,18 @@ class _Worker:
 
     _child: ChildFunction | None = None
 
-    def send(self, shared: bytes, task: Task[Any]) -> Connection:
+    def send(self, task: Task[Any]) -> Connection:
         """Have a task done; `receive` has its result when the pipe has something to read."""
         if self._child is None:
-            self._side, self._known = CONTEXT.RawValue("b", _NOT_STARTED), b""
-            self._child = ChildFunction(_serve, self._side, get_backend())
+            self._side = CONTEXT.RawValue("b", _NOT_STARTED)
+            self._child = ChildFunction(answer_calls, _begin, self._side, get_backend())
         with contextlib.suppress(OSError):  # if it has died, which `receive` finds
-            self._child.pipe.send((None if shared is self._known else shared, task))
-        self._known = shared
+            self._child.pipe.send((_do, (task,)))
         return self._child.pipe
 
     def receive(self) -> Any:
-        """The result or exception of the task, or `_Died`. WorkerError if the process died before
-        it did anything.
+        """Return the result or exception of the task, or `_Died`. WorkerError if the process died
+        before it did anything.
         """
         assert self._child is not None
         try:
@@ -179,35 +167,26 @@ class _Worker:
             self._child = None
 
 
-def _serve(pipe: Connection, side: Any, backend: str) -> None:
-    """Do the tasks that come through the pipe; `side` is memory that outlives the process."""
+def _begin(side: Any, backend: str) -> None:
+    """Prepare this process, a worker; `side` is memory that outlives it."""
     for name in _THREADS:
         os.environ.setdefault(name, "1")
     set_backend(backend)
-    side.value = NOBODY
-    shared: Any = None
-    with one_thread(), contextlib.suppress(EOFError):
-        while True:
-            sent, task = pipe.recv()
-            shared = shared if sent is None else pickle.loads(sent)
-            found = _do(task, shared, lambda running: setattr(side, "value", running))
-            side.value = NOBODY
-            pipe.send(found)
+    _sides.append(side)
+    note_running(NOBODY)
 
 
-def _do(task: Task[Any], shared: Any, running: Running) -> Any:
-    """The result of a task, or the exception that it raised."""
-    _seed_global_generators(task.seed)
+def _do(task: Task[Any]) -> Any:
+    """Return the result of a task, or the exception that it raised."""
+    random.seed(task.seed)  # agents that draw from a library's own generator repeat themselves too
+    np.random.seed(task.seed % 2**32)  # noqa: NPY002 - agents may use it
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(task.seed % 2**63)
     try:
-        return task.run(shared, running)
+        with one_thread():
+            return task.run()
     except (Exception, StopPlayError) as error:
         error.add_note(traceback.format_exc())
         return error
-
-
-def _seed_global_generators(seed: int) -> None:
-    """Make agents that draw from a library's own generator repeat themselves too."""
-    random.seed(seed)
-    np.random.seed(seed % 2**32)  # noqa: NPY002 - agents may use it
-    if "torch" in sys.modules:
-        sys.modules["torch"].manual_seed(seed % 2**63)
+    finally:
+        note_running(NOBODY)

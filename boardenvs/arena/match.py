@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
 from threading import Lock
 from typing import Any
 
@@ -11,9 +13,10 @@ import numpy as np
 
 from boardenvs.agents.base import Agent, games_at_once, taking_turns
 from boardenvs.agents.history import History
-from boardenvs.agents.spec import agent_for
-from boardenvs.arena.match_result import MatchResult
-from boardenvs.arena.player import FORFEIT, Faults, Player
+from boardenvs.agents.spec import agent_for, make_agent
+from boardenvs.arena.executor import FIRST, HERE, NOBODY, SECOND, Executor, note_running
+from boardenvs.arena.match_result import MatchResult, forfeited
+from boardenvs.arena.player import FORFEIT, Player, PlayerStats
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import Openings, distinct_openings
 from boardenvs.game.position import stack
@@ -26,9 +29,11 @@ from boardenvs.tablebase import Tablebase
 # so that any number of processes can share them: about this many, of this many openings each.
 PARTS, SMALLEST, LARGEST = 8, 10, 50
 
+DIED = "the process died, twice"  # why a player forfeits that ends processes
+
 
 def same_winner(game: Game, state: State) -> BoolArray:
-    """Whether the side that wins from the start with perfect play still does, (B,) bool.
+    """Return whether the side that wins from the start with perfect play still does, (B,) bool.
 
     A random ply of a sheep often gives the game away, and the rest then tells little about the
     players. All True for a game without a tablebase, in which this is not known.
@@ -43,7 +48,7 @@ def same_winner(game: Game, state: State) -> BoolArray:
 
 
 def note_on_openings(game: Game) -> str:
-    """A sentence for results of matches in which `same_winner` leaves openings out, else ""."""
+    """Return a sentence for results if `same_winner` leaves openings out, else ""."""
     return "Only openings are played that do not change who wins." if Tablebase.covers(game) else ""
 
 
@@ -55,6 +60,7 @@ def play_match(
     *,
     opening_plies: tuple[int, int] | None = None,
     seed: int = 0,
+    executor: Executor = HERE,
     progress: Callable[[MatchInProgress], None] = lambda match: None,
 ) -> MatchResult:
     """Play 2 * `pairs` games between `a` and `b`: each opening twice, with roles swapped.
@@ -67,10 +73,11 @@ def play_match(
     (`boardenvs.arena.player`). The same seed gives the same match, here and by `boardenvs match` in
     any number of processes, if the agents draw only from the generator that they are given. Many
     games are played side by side, or if an agent wants that (`games_at_once`), as language models
-    and engines do, each for itself. `progress` is called after every ply.
+    and engines do, each for itself. With the workers of an `executor` each makes the agents once.
+    `progress` is called after every ply, or with workers after every part.
 
     ValueError for an unknown game, an agent that cannot play it, fewer than one pair, or openings
-    longer than any game.
+    longer than any game. RuntimeError if a worker dies twice in no agent's code.
 
     ```python
     import boardenvs
@@ -81,22 +88,59 @@ def play_match(
     game = make(game)
     if pairs < 1:
         raise ValueError(f"pairs is {pairs}: it must be 1 or more")
-    agents = [agent_for(game, given) for given in (a, b)]
-    match = MatchInProgress(game, draw_openings(game, pairs, opening_plies, seed))
-    match.play(parts_of(pairs), agents, seed, progress)
+    agents = [] if executor.parallel else [agent_for(game, player) for player in (a, b)]
+    rng, plies = np.random.default_rng(seed).spawn(1)[0], opening_plies or game.opening_plies
+    openings = distinct_openings(game, pairs, plies, rng, same_winner)
+    match = MatchInProgress(game, openings)
+    size = min(max(SMALLEST, -(-pairs // PARTS)), LARGEST)
+    parts = [range(start, min(start + size, pairs)) for start in range(0, pairs, size)]
+    if not executor.parallel:
+        match.play(parts, agents, seed, progress)
+        return match.result()
+    state, actions = openings.state, openings.actions
+    tasks = [
+        _Part(game, (a, b), Openings(take(state, part), actions[part]), part.start, seed)
+        for part in parts
+    ]
+    for number, result in executor.run(tasks):
+        match.add(parts[number], result)
+        progress(match)
     return match.result()
 
 
-def draw_openings(game: Game, pairs: int, plies: tuple[int, int] | None, seed: int) -> Openings:
-    """The openings of a match."""
-    rng = np.random.default_rng(seed).spawn(1)[0]
-    return distinct_openings(game, pairs, plies or game.opening_plies, rng, same_winner)
+@dataclass(frozen=True)
+class _Part:
+    """Some openings of a match, which any process can play."""
+
+    game: Game
+    players: tuple[object, object]
+    openings: Openings
+    first: int  # the number of the first opening in the match
+    seed: int
+
+    def run(self) -> MatchResult:
+        agents = [self._agent(side) for side in (FIRST, SECOND)]
+        match = MatchInProgress(self.game, self.openings, self.first)
+        match.play([range(match.total // 2)], agents, self.seed)
+        return match.result()
+
+    def _agent(self, side: int) -> Agent:
+        player = self.players[side - 1]
+        note_running(side)
+        agent = agent_for(self.game, _made(side, player) if isinstance(player, str) else player)
+        note_running(NOBODY)
+        return agent
+
+    def lost(self, side: int) -> MatchResult:
+        if side == NOBODY:
+            raise RuntimeError("a part of the match could not be played: its process died, twice")
+        return forfeited(len(self.openings.actions), side, DIED)
 
 
-def parts_of(pairs: int) -> list[range]:
-    """The openings of each part of a match."""
-    size = min(max(SMALLEST, -(-pairs // PARTS)), LARGEST)
-    return [range(start, min(start + size, pairs)) for start in range(0, pairs, size)]
+@lru_cache(maxsize=2)
+def _made(side: int, player: str) -> Agent:
+    """Return the agent of this text that plays on this side, made once in a process."""
+    return make_agent(player)
 
 
 class MatchInProgress:
@@ -114,8 +158,8 @@ class MatchInProgress:
         self._actions = np.concatenate([openings.actions] * 2)
         self._forfeits = np.zeros(2 * pairs, np.int8)
         self._scores = np.full(2 * pairs, np.nan)  # of a, once a game is over
-        self._faults: list[tuple[Faults, Faults]] = []  # of what was played
-        self._players: list[Player] = []  # while they play
+        self._players: list[Player] = []  # who play here
+        self._added: list[tuple[PlayerStats, ...]] = []  # of what was played elsewhere
         self._apart = False  # whether each game is played for itself
         self._stopped = False  # whether one of these cannot go on
 
@@ -125,27 +169,26 @@ class MatchInProgress:
         return int(np.isfinite(self._scores).sum())
 
     def result(self) -> MatchResult:
-        """The match so far; the scores of games that are not over are nan."""
-        faults = [*self._faults, [player.count() for player in self._players]]
-        first, second = zip(*filter(None, faults), strict=True)
+        """Return the match so far; the scores of games that are not over are nan."""
+        parts = self._added or [tuple(player.count() for player in self._players)]
+        first, second = zip(*parts, strict=True)
         actions = self._actions.reshape(2, self.total // 2, -1)
         return MatchResult(
             scores=self._scores.reshape(2, -1).copy(),
             forfeits=self._forfeits.reshape(2, -1).copy(),
             mean_plies=float((actions >= 0).sum(axis=2).mean()),
             openings=self._openings.distinct,
-            faults=(Faults.sum(first), Faults.sum(second)),
+            stats=(PlayerStats.sum(first), PlayerStats.sum(second)),
             actions=actions,
         )
 
     def add(self, part: range, match: MatchResult) -> None:
-        """Add the result of some of the openings."""
+        """Add the result of some openings, if all are played elsewhere."""
         rows = np.concatenate([part, np.add(part, self.total // 2)])
-        if match.actions is not None:
-            self._record(rows, match.actions.reshape(len(rows), -1))
+        self._record(rows, match.actions.reshape(len(rows), -1))
         self._forfeits[rows] = match.forfeits.ravel()
         self._scores[rows] = match.scores.ravel()
-        self._faults.append(match.faults)
+        self._added.append(match.stats)
 
     def play(
         self,
@@ -157,7 +200,9 @@ class MatchInProgress:
         """Play both games of these openings to their ends, those of a part side by side."""
         at_once = max(map(games_at_once, agents))
         self._apart = at_once > 0
-        self._players = [Player(agent, self._apart) for agent in agents]
+        self._players = [
+            Player(agent, side, self._apart) for side, agent in enumerate(agents, FIRST)
+        ]
         games = []
         for part in parts:
             rows = np.concatenate([part, np.add(part, self.total // 2)])
@@ -170,9 +215,6 @@ class MatchInProgress:
                 self._play(rows, rngs, progress)
         if games:
             self._play_each(games, at_once, progress)
-        first, second = self._players
-        self._faults.append((first.count(), second.count()))
-        self._players = []
 
     def _play_each(
         self,
@@ -232,7 +274,7 @@ class MatchInProgress:
         side: IntArray,
         seats: Sequence[tuple[Player, np.random.Generator, dict[int, dict[str, Any]]]],
     ) -> IntArray:
-        """The actions of the players whose turn it is, by row 0 for `a` or 1 for `b`."""
+        """Return the actions of the players whose turn it is, by row 0 for `a` or 1 for `b`."""
         actions = np.empty(len(rows), np.int64)
         for index, (player, rng, memory) in enumerate(seats):
             turn = side == index

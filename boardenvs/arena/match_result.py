@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from boardenvs.arena.player import Faults
+import numpy as np
+
+from boardenvs.arena.executor import SECOND
+from boardenvs.arena.player import PlayerStats
 from boardenvs.arena.ratings import score_interval
 from boardenvs.game.state import FloatArray, IntArray
 from boardenvs.report import ReportTable
@@ -31,9 +34,8 @@ class MatchResult:
     forfeits: IntArray  # (2, pairs) int8: 1 if the first agent forfeited, 2 if the second did
     mean_plies: float  # of a game, its opening included
     openings: int  # the number of distinct ones
-    faults: tuple[Faults, Faults]  # of the first and of the second agent
-    # (2, pairs, P) int32, openings included, -1 after the end; None if read from a journal
-    actions: IntArray | None = None
+    stats: tuple[PlayerStats, PlayerStats]  # of the first and of the second agent
+    actions: IntArray  # (2, pairs, P) int32, openings included, -1 after the end
 
     @property
     def games(self) -> int:
@@ -41,7 +43,7 @@ class MatchResult:
 
     @property
     def counts(self) -> Counts:
-        """Wins, draws and losses of the first agent."""
+        """The wins, draws and losses of the first agent."""
         return _counts(self.scores)
 
     @property
@@ -82,8 +84,8 @@ class MatchResult:
         return f"{self.score:.3f} [{low:.3f}, {high:.3f}] (+{won} ={drawn} -{lost})"
 
     def rows(self, sides: tuple[str, str]) -> list[dict[str, object]]:
-        """Rows of a table: the first agent's games in all and by role; the score with its 95 %
-        interval.
+        """Return the rows of a table: the first agent's games in all and by role; the score with
+        its 95 % interval.
         """
         parts = {"all": self.scores}
         parts |= {f"as {side}": self.scores[[i]] for i, side in enumerate(sides)}
@@ -96,9 +98,23 @@ class MatchResult:
         return rows
 
     def _repr_html_(self) -> str:
-        """The first agent's games in all and by role, in a notebook."""
+        """Return the first agent's games in all and by role, for notebooks."""
         title = "the first agent's games; scores with 95 % intervals over openings"
         return ReportTable(self.rows(("the first role", "the second role")), title).html()
+
+
+def forfeited(pairs: int, side: int, message: str) -> MatchResult:
+    """Return the match in which this side forfeits all games unplayed."""
+    stats = PlayerStats(), PlayerStats()
+    stats[side - 1].add(2 * pairs, message)
+    return MatchResult(
+        scores=np.full((2, pairs), float(side == SECOND)),
+        forfeits=np.full((2, pairs), side, np.int8),
+        mean_plies=0.0,
+        openings=pairs,
+        stats=stats,
+        actions=np.empty((2, pairs, 0), np.int32),
+    )
 
 
 def _counts(scores: FloatArray) -> Counts:

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
-
-import numpy as np
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from boardenvs.agents import Agent, agent_for
-from boardenvs.agents.base import cpu_elsewhere, games_at_once, report_of
-from boardenvs.agents.history import History, with_history
-from boardenvs.arena.executor import NOBODY, Executor
-from boardenvs.arena.match import MatchInProgress, draw_openings, parts_of, play_match
-from boardenvs.arena.match_result import MatchResult
-from boardenvs.arena.played import Key, Played
-from boardenvs.arena.player import Faults
+from boardenvs.arena.executor import FIRST, NOBODY, SECOND, Executor, note_running
+from boardenvs.arena.match import DIED, play_match
+from boardenvs.arena.match_result import MatchResult, forfeited
+from boardenvs.arena.recorder import record_match
 from boardenvs.game.contract import Game
-from boardenvs.game.openings import Openings
-from boardenvs.game.state import IntArray, State, take
+from boardenvs.records.record import Record
 from boardenvs.utils.imports import describe
 
-FIRST, SECOND = 1, 2  # whose code is running, or NOBODY's
+Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -30,14 +24,6 @@ class Entrant:
 
     label: str
     source: object
-
-
-@dataclass(frozen=True)
-class Part:
-    """Some openings of a pairing, by number."""
-
-    rows: range
-    openings: Openings
 
 
 @dataclass(frozen=True)
@@ -54,95 +40,55 @@ class Pairing:
     pairs: int  # of games: openings, each played twice
     opening_plies: tuple[int, int]
     seed: int
-    part: Part | None = None  # the openings to play; None: all
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """The labels of its entrants."""
+        return self.first.label, self.second.label
 
     @property
     def key(self) -> Key:
         """Its identity in a tournament."""
-        return self.game, self.first.label, self.second.label
+        return self.game, *self.labels
 
-    def play(self, running: Callable[[int], None] = lambda side: None) -> Played:
-        """Play it; an entrant that cannot be made forfeits all games.
-
-        `running` is called with the side whose code is about to run, NOBODY for the arena's own.
-        """
-        wall, cpu = time.monotonic(), time.process_time()
+    def run(self) -> MatchResult | None:
+        """Play it; an entrant that cannot be made forfeits all games."""
         agents: list[Agent] = []
         for side, entrant in ((FIRST, self.first), (SECOND, self.second)):
-            running(side)
+            note_running(side)
             try:
-                agents.append(_Announced(agent_for(self.rules, entrant.source), side, running))
+                agents.append(agent_for(self.rules, entrant.source))
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # as in a match
-                return self.forfeited(side, f"cannot be made: {describe(error)}")
-        running(NOBODY)
-        match = self._play(agents)
-        return Played(*self.key, match, time.monotonic() - wall, time.process_time() - cpu)
-
-    def _play(self, agents: Sequence[Agent]) -> MatchResult:
-        plies, seed, part = self.opening_plies, self.seed, self.part
-        if part is None:
-            first, second = agents
-            return play_match(self.rules, first, second, self.pairs, opening_plies=plies, seed=seed)
-        match = MatchInProgress(self.rules, part.openings, part.rows.start)
-        match.play([range(len(part.rows))], agents, seed)
-        return match.result()
-
-    def forfeited(self, side: int, message: str) -> Played:
-        """The result if one side loses all games unplayed; with NOBODY it is void."""
-        if side == NOBODY:
-            return Played(*self.key, None, void=message)
-        pairs = self.pairs if self.part is None else len(self.part.rows)
-        faults = [Faults(), Faults()]
-        faults[side - 1].add(2 * pairs, message)
-        match = MatchResult(
-            scores=np.full((2, pairs), float(side == SECOND)),
-            forfeits=np.full((2, pairs), side, np.int8),
-            mean_plies=0.0,
-            openings=self.pairs,
-            faults=(faults[0], faults[1]),
+                return forfeited(self.pairs, side, f"cannot be made: {describe(error)}")
+        note_running(NOBODY)
+        a, b = agents
+        return play_match(
+            self.rules, a, b, self.pairs, opening_plies=self.opening_plies, seed=self.seed
         )
-        return Played(*self.key, match)
 
-    def run(self, shared: None, running: Callable[[int], None]) -> Played:
-        """Play it, as a task of an executor."""
-        return self.play(running)
-
-    def lost(self, side: int) -> Played:
-        return self.forfeited(side, "the process died, twice")
+    def lost(self, side: int) -> MatchResult | None:
+        """Return the match if its process died twice, the last time in the code of this side."""
+        return None if side == NOBODY else forfeited(self.pairs, side, DIED)
 
 
-@dataclass(frozen=True)
-class _Announced:
-    """An agent that calls `running` before and after its code."""
+class Played(NamedTuple):
+    """A pairing that was played."""
 
-    agent: Agent
-    side: int
-    running: Callable[[int], None]
+    pairing: Pairing
+    match: MatchResult | None  # None: it is void, since its process died twice in no entrant's code
 
     @property
-    def cpu_seconds(self) -> float:
-        return cpu_elsewhere(self.agent)
+    def records(self) -> list[Record]:
+        """Its games."""
+        pairing, match = self
+        return record_match(pairing.rules, match, pairing.labels) if match else []
 
-    @property
-    def games_at_once(self) -> int:
-        return games_at_once(self.agent)
 
-    def report(self) -> dict[str, float]:
-        return report_of(self.agent)
-
-    def act(
-        self,
-        game: Game,
-        state: State,
-        rng: np.random.Generator,
-        history: History | None = None,
-    ) -> IntArray:
-        self.running(self.side)
-        chosen = with_history(self.agent.act, history)(game, state, rng)
-        self.running(NOBODY)
-        return chosen
+def matches(played: Iterable[Played]) -> Iterator[tuple[Pairing, MatchResult]]:
+    """Yield the pairings that are not void, with their matches."""
+    return ((pairing, match) for pairing, match in played if match is not None)
 
 
 def play_pairings(
@@ -158,29 +104,5 @@ def play_pairings(
     the processes end too. Errors are the executor's.
     """
     with Executor(workers) as executor:
-        for _, played in executor.run(pairings):
-            yield played
-
-
-def play_in_parts(
-    pairing: Pairing,
-    executor: Executor,
-    progress: Callable[[MatchInProgress], None] = lambda match: None,
-) -> MatchResult:
-    """Play a pairing as `play_match` does, by processes; `progress` is called after each part.
-
-    RuntimeError if a part is void.
-    """
-    drawn = draw_openings(pairing.rules, pairing.pairs, pairing.opening_plies, pairing.seed)
-    match = MatchInProgress(pairing.rules, drawn)
-    parts = [
-        Part(rows, Openings(take(drawn.state, rows), drawn.actions[rows]))
-        for rows in parts_of(pairing.pairs)
-    ]
-    tasks = [replace(pairing, part=part) for part in parts]
-    for number, played in executor.run(tasks):
-        if played.match is None:
-            raise RuntimeError(f"a part of the match could not be played: {played.void}")
-        match.add(parts[number].rows, played.match)
-        progress(match)
-    return match.result()
+        for number, match in executor.run(pairings):
+            yield Played(pairings[number], match)

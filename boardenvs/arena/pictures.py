@@ -50,7 +50,7 @@ def cost(table: Crosstable) -> bytes:
     timed = sorted(
         (ms, i)
         for i, standing in enumerate(table.standings.values())
-        if (ms := standing.faults.ms_per_move) and standing.plays
+        if (ms := standing.stats.ms_per_move) and standing.plays
     )
     found, lengths = table.ratings, _lengths(table)
     best = [

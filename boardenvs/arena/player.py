@@ -19,13 +19,14 @@ from pydantic import Field
 
 from boardenvs.agents.base import Agent, cpu_elsewhere, report_of
 from boardenvs.agents.history import History, with_history
+from boardenvs.arena.executor import FIRST, NOBODY, note_running
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import ForfeitError, HistoryNeededError
 from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.utils.imports import describe
 
-# Numbers in journals.
+# Numbers in files of games.
 Count = Annotated[int, Field(strict=True, ge=0, le=1 << 62)]
 Amount = Annotated[float, Field(strict=True, ge=0, le=1e15)]
 
@@ -33,8 +34,8 @@ FORFEIT = int(np.iinfo(np.int64).min)  # instead of an action
 
 
 @dataclass
-class Faults:
-    """An agent's faults in a match, and its time to think."""
+class PlayerStats:
+    """What a player did in a match: its forfeits, its time and its own counts."""
 
     forfeits: Count = 0  # games
     message: str | None = None  # the first fault, with a forfeit or without
@@ -45,10 +46,10 @@ class Faults:
     counts: dict[str, Amount] = field(default_factory=dict)  # what it counted itself, by name
 
     @classmethod
-    def sum(cls, faults: Iterable[Faults]) -> Faults:
-        """The sum over several matches."""
+    def sum(cls, parts: Iterable[PlayerStats]) -> PlayerStats:
+        """Return the sum over several matches."""
         total, counts = cls(), Counter[str]()
-        for one in faults:
+        for one in parts:
             total.add(one.forfeits, one.message)
             total.repeats += one.repeats
             total.moves += one.moves
@@ -69,7 +70,7 @@ class Faults:
         return 1000 * self.cpu_seconds / self.timed_moves if self.timed_moves else None
 
     def explain(self, label: str, count: int, where: str = "", what: str = "games") -> str | None:
-        """A sentence on the agent's faults in `count` games; None without faults."""
+        """Return a sentence on its faults in `count` games; None without faults."""
         if self.forfeits:
             return f"{label} forfeited {self.forfeits} of {count} {what}{where}: {self.message}"
         if self.repeats:
@@ -86,7 +87,7 @@ class Faults:
 
 
 def time_text(milliseconds: float | None) -> str:
-    """A time per move in a suitable unit."""
+    """Return a time per move in a suitable unit."""
     if milliseconds is None:
         return ""
     if milliseconds < 1:
@@ -97,21 +98,22 @@ def time_text(milliseconds: float | None) -> str:
 class Player:
     """Asks `agent` for actions.
 
-    by_thread: count the CPU time of this thread alone, since others play other games meanwhile.
+    side: FIRST or SECOND of a match. by_thread: count the CPU time of this thread alone, since
+    others play other games meanwhile.
     """
 
-    def __init__(self, agent: Agent, by_thread: bool = False) -> None:
-        self._agent = agent
+    def __init__(self, agent: Agent, side: int = FIRST, by_thread: bool = False) -> None:
+        self._agent, self._side = agent, side
         self._clock = time.thread_time if by_thread else time.process_time
         self._before = report_of(agent)
-        self.faults = Faults()
+        self.stats = PlayerStats()
 
-    def count(self) -> Faults:
-        """The faults so far, with the agent's own counts since the match began."""
+    def count(self) -> PlayerStats:
+        """Return the stats so far, with the agent's own counts since the match began."""
         now = report_of(self._agent)
         counted = {k: round(v - self._before.get(k, 0), 6) for k, v in now.items()}
-        self.faults.counts = {name: amount for name, amount in counted.items() if amount > 0}
-        return self.faults
+        self.stats.counts = {name: amount for name, amount in counted.items() if amount > 0}
+        return self.stats
 
     def act(
         self,
@@ -127,17 +129,16 @@ class Player:
         """
         started = cpu_elsewhere(self._agent) + self._clock()  # in this order: the first takes time
         actions = self._ask(game, state, rng, history)
-        faults, asked = self.faults, len(actions)
-        if faults.moves:
-            faults.cpu_seconds += self._clock() + cpu_elsewhere(self._agent) - started
-            faults.timed_moves += asked
-        faults.moves += asked
-        given = actions != FORFEIT
-        illegal = np.flatnonzero(given & ~game.is_legal(state, actions))
+        stats, asked = self.stats, len(actions)
+        if stats.moves:
+            stats.cpu_seconds += self._clock() + cpu_elsewhere(self._agent) - started
+            stats.timed_moves += asked
+        stats.moves += asked
+        illegal = np.flatnonzero((actions != FORFEIT) & ~game.is_legal(state, actions))
         if len(illegal):
             first = int(illegal[0])
             position = game.positions(take(state, [first]))[0]
-            faults.add(len(illegal), _illegal(game, position, int(actions[first])))
+            stats.add(len(illegal), _illegal(game, position, int(actions[first])))
             actions[illegal] = FORFEIT
         return actions
 
@@ -147,21 +148,24 @@ class Player:
         batch = len(state.ply)
         try:
             # Copies, since an agent may write to its arguments.
-            given = take(state, np.arange(batch))
+            copied = take(state, np.arange(batch))
             act = with_history(self._agent.act, history and history.of_rows(range(batch)))
-            return _checked(act(game, given, rng), batch)
+            note_running(self._side)
+            return _checked(act(game, copied, rng), batch)
         except (KeyboardInterrupt, HistoryNeededError):
             raise
         except ForfeitError as forfeit:
             actions = _checked(forfeit.actions, batch)
             actions[list(forfeit.reasons)] = FORFEIT
-            self.faults.add(len(forfeit.reasons), str(forfeit))
+            self.stats.add(len(forfeit.reasons), str(forfeit))
             return actions
         except BaseException as error:  # sys.exit() in an agent loses only its games, too
-            self.faults.add(int(batch == 1), describe(error))
+            self.stats.add(int(batch == 1), describe(error))
+        finally:
+            note_running(NOBODY)
         if batch == 1:
             return np.array([FORFEIT])
-        self.faults.repeats += 1
+        self.stats.repeats += 1
         answers = []
         for row in range(batch):
             alone = history and history.of_rows([row])
@@ -170,7 +174,7 @@ class Player:
 
 
 def _checked(answer: Any, batch: int) -> IntArray:
-    """The answer as (B,) int64 without FORFEIT; TypeError if it has another shape or type."""
+    """Return the answer as (B,) int64 without FORFEIT; TypeError for another shape or type."""
     actions = np.asarray(answer)
     if actions.shape != (batch,) or not np.issubdtype(actions.dtype, np.integer):
         raise TypeError(
@@ -181,6 +185,6 @@ def _checked(answer: Any, batch: int) -> IntArray:
 
 
 def _illegal(game: Game, position: Position, action: int) -> str:
-    known = 0 <= action < game.num_actions
-    name = f" ({game.action_name(action, position)})" if known else ""
+    exists = 0 <= action < game.num_actions
+    name = f" ({game.action_name(action, position)})" if exists else ""
     return f"action {action}{name} is not legal in {position.fen()!r}"

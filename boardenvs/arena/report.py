@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from boardenvs import games
-from boardenvs.arena.played import Played, matches
+from boardenvs.arena.pairing import Played, matches
 from boardenvs.arena.player import time_text
 from boardenvs.arena.ratings import PRIOR, REPLICATES
-from boardenvs.arena.results import OVERALL, Crosstable, Results
+from boardenvs.arena.results import OVERALL, VOID, Crosstable, Results
 from boardenvs.kernel import get_backend
 from boardenvs.report import Document, ReportTable
 from boardenvs.utils.files import safe_name, write_atomically
@@ -29,8 +29,8 @@ _COUNTS = ("wins", "draws", "losses")
 
 
 def write_results(results: Results, folder: Path | str) -> list[str]:
-    """Write results.json, report.md, report.html and the pictures; what could not be made, and
-    why.
+    """Write results.json, report.md, report.html and the pictures; return what could not be made,
+    and why.
     """
     folder = Path(folder)
     write_atomically(folder / "results.json", json.dumps(document(results), indent=1).encode())
@@ -43,7 +43,7 @@ def write_results(results: Results, folder: Path | str) -> list[str]:
 
 
 def document(results: Results) -> dict[str, Any]:
-    """The results as JSON values: equal for equal settings, except for "timings"."""
+    """Return the results as JSON values: equal for equal settings, except for "timings"."""
     return {
         "settings": results.settings.to_json(),
         "versions": {
@@ -60,12 +60,15 @@ def document(results: Results) -> dict[str, Any]:
         "pairings": [_pairing(played) for played in results.played],
         "notes": results.notes,
         "timings": {
-            "cpu_seconds": round(sum(p.cpu_seconds for p in results.played), 1),
+            "players_cpu_seconds": round(
+                sum(s.all_cpu_seconds for _, match in matches(results.played) for s in match.stats),
+                1,
+            ),
             "processor": processor(),
             "cores": os.cpu_count(),
             "cpu_ms_per_move": {
                 table.name: {
-                    label: _rounded(standing.faults.ms_per_move, 4)
+                    label: _rounded(standing.stats.ms_per_move, 4)
                     for label, standing in table.standings.items()
                 }
                 for table in results.tables
@@ -86,7 +89,7 @@ def _table(table: Crosstable) -> dict[str, Any]:
                 "interval": interval,
                 "score": _rounded(standing.score, 4),
                 **dict(zip(_COUNTS, standing.counts, strict=True)),
-                "forfeits": standing.faults.forfeits,
+                "forfeits": standing.stats.forfeits,
             }
         )
     return {
@@ -97,10 +100,10 @@ def _table(table: Crosstable) -> dict[str, Any]:
 
 
 def _pairing(played: Played) -> dict[str, Any]:
-    head = {"game": played.game, "first": played.first, "second": played.second}
-    match = played.match
+    pairing, match = played
+    head = dict(zip(("game", "first", "second"), pairing.key, strict=True))
     if match is None:
-        return {**head, "void": played.void}
+        return {**head, "void": VOID}
     return {
         **head,
         "score": _rounded(match.score, 4),
@@ -109,13 +112,13 @@ def _pairing(played: Played) -> dict[str, Any]:
         "by_role_of_first": match.by_role,
         "mean_plies": _rounded(match.mean_plies, 2),
         "distinct_openings": match.openings,
-        "forfeits": [faults.forfeits for faults in match.faults],
-        "messages": [faults.message for faults in match.faults],
+        "forfeits": [stats.forfeits for stats in match.stats],
+        "messages": [stats.message for stats in match.stats],
     }
 
 
 def _rounded(value: Any, digits: int) -> Any:
-    """A number or a sequence of numbers for JSON, which has no infinity and no NaN."""
+    """Return a number or a sequence of numbers for JSON, which has no infinity and no NaN."""
     if isinstance(value, Sequence | np.ndarray):
         return [_rounded(x, digits) for x in value]
     if value is None or not np.isfinite(value):
@@ -127,7 +130,7 @@ def _rounded(value: Any, digits: int) -> Any:
 
 
 def compose(results: Results) -> Document:
-    """The report for people."""
+    """Return the report for people."""
     settings = results.settings
     drawn = settings.opening_plies.items()
     plies = "; ".join(f"{game} {low} to {high}" for game, (low, high) in drawn)
@@ -157,7 +160,7 @@ def compose(results: Results) -> Document:
 
 
 def _add_table(report: Document, table: Crosstable) -> None:
-    """The section on a crosstable."""
+    """Add the section on a crosstable."""
     from boardenvs.arena import pictures
 
     folder = safe_name(table.name)
@@ -179,7 +182,7 @@ def _standings_table(table: Crosstable) -> ReportTable:
                 "95 %": interval_text(table, i),
                 "score": f"{standing.score:.1%}",
                 "won drawn lost": " ".join(map(str, standing.counts)),
-                "CPU/move": time_text(standing.faults.ms_per_move),
+                "CPU/move": time_text(standing.stats.ms_per_move),
             }
             for i, (label, standing) in enumerate(table.standings.items())
         ]
@@ -201,7 +204,7 @@ def _points_table(table: Crosstable) -> ReportTable:
 
 
 def _points(counts: Sequence[int]) -> str:
-    """The points of these wins, draws and losses, such as "62½"; a dot without games."""
+    """Return the points of these wins, draws and losses, such as "62½"; a dot without games."""
     won, drawn, _ = counts
     whole, half = divmod(2 * won + drawn, 2)
     return f"{whole or '' if half else whole}{'½' * half}" if sum(counts) else "·"
@@ -215,12 +218,12 @@ def _escaped(text: str) -> str:
 
 
 def title(table: Crosstable) -> str:
-    """A table's name for people."""
+    """Return a table's name for people."""
     return "All games" if table.name == OVERALL else game_title(table.name)
 
 
 def game_title(text: str) -> str:
-    """A game's text for people: "Lines of Action", "Wolf and Sheep (rules=described)"."""
+    """Return a game's text for people: "Lines of Action", "Wolf and Sheep (rules=described)"."""
     game, _, parameters = text.partition(":")
     if game not in games.GAMES:  # a game of a module
         return text
@@ -228,12 +231,12 @@ def game_title(text: str) -> str:
 
 
 def rating_text(table: Crosstable, i: int) -> str:
-    """A rating in whole points."""
+    """Return a rating in whole points."""
     return _whole(table.ratings.rating[i]) if table.standings[table.entrants[i]].plays else "none"
 
 
 def interval_text(table: Crosstable, i: int) -> str:
-    """The interval of a rating, such as "85 to 170"."""
+    """Return the interval of a rating, such as "85 to 170"."""
     low, high = table.ratings.low[i], table.ratings.high[i]
     if not table.standings[table.entrants[i]].plays:
         return "forfeited all"

@@ -9,14 +9,18 @@ from functools import cached_property
 import numpy as np
 
 from boardenvs.arena.match import note_on_openings
-from boardenvs.arena.played import Played, matches
-from boardenvs.arena.player import Faults
+from boardenvs.arena.pairing import Played, matches
+from boardenvs.arena.player import PlayerStats
 from boardenvs.arena.pools import published_ratings
 from boardenvs.arena.ratings import Ratings, rate
 from boardenvs.arena.tournament_settings import Plan, TournamentSettings
+from boardenvs.game.contract import Game
+from boardenvs.game.rules import WIN
 from boardenvs.game.state import FloatArray, IntArray
+from boardenvs.records.record import Record
 
 OVERALL = "overall"
+VOID = "its process died twice, in no player's code"
 _ZERO = "random"  # rated 0 where ratings are relative, if it takes part
 
 
@@ -25,7 +29,7 @@ class Standing:
     """An entrant's games in a crosstable."""
 
     counts: tuple[int, int, int]  # wins, draws and losses
-    faults: Faults
+    stats: PlayerStats
 
     @property
     def games(self) -> int:
@@ -39,7 +43,7 @@ class Standing:
     @property
     def plays(self) -> bool:
         """Whether it played on in some game; otherwise its rating means nothing."""
-        return self.faults.forfeits < self.games or not self.games
+        return self.stats.forfeits < self.games or not self.games
 
 
 @dataclass(frozen=True)
@@ -62,13 +66,13 @@ class Crosstable:
 
     @cached_property
     def standings(self) -> dict[str, Standing]:
-        """By entrant."""
-        faults: dict[str, list[Faults]] = {label: [] for label in self.entrants}
-        for played, match in matches(self.played):
-            for label, ones in zip(played.key[1:], match.faults, strict=True):
-                faults[label].append(ones)
+        """Those of each entrant."""
+        stats: dict[str, list[PlayerStats]] = {label: [] for label in self.entrants}
+        for pairing, match in matches(self.played):
+            for label, part in zip(pairing.labels, match.stats, strict=True):
+                stats[label].append(part)
         return {
-            label: Standing((won, drawn, lost), Faults.sum(faults[label]))
+            label: Standing((won, drawn, lost), PlayerStats.sum(stats[label]))
             for label, (won, drawn, lost) in zip(
                 self.entrants, self.counts.sum(axis=1).tolist(), strict=True
             )
@@ -76,11 +80,11 @@ class Crosstable:
 
     @cached_property
     def counts(self) -> IntArray:
-        """Wins, draws and losses of i against j, (k, k, 3), by index of `entrants`."""
+        """The wins, draws and losses of i against j, (k, k, 3), by index of `entrants`."""
         index = {label: i for i, label in enumerate(self.entrants)}
         counts = np.zeros((len(index), len(index), 3), np.int64)
-        for played, match in matches(self.played):
-            i, j = index[played.first], index[played.second]
+        for pairing, match in matches(self.played):
+            i, j = map(index.__getitem__, pairing.labels)
             counts[i, j] += match.counts
             counts[j, i] += match.counts[::-1]
         return counts
@@ -113,14 +117,14 @@ class Results:
 
 
 def summarise(settings: TournamentSettings, plan: Plan, played: Sequence[Played]) -> Results:
-    """The tables of the results of all pairings of a plan."""
+    """Return the tables of the results of all pairings of a plan."""
     tables = []
     by_name = [e.label for e in settings.entrants if e.source == e.label]
     for name, game in plan.games.items():
         players = [e.label for e in settings.entrants if e.label not in plan.left_out[name]]
         if len(players) > 1:
             anchors = published_ratings(game, set(players) & set(by_name))
-            of_game = [p for p in played if p.game == name]
+            of_game = [p for p in played if p.pairing.game == name]
             tables.append(_table(name, players, of_game, anchors, settings.seed))
     everywhere = [
         entrant.label
@@ -128,21 +132,32 @@ def summarise(settings: TournamentSettings, plan: Plan, played: Sequence[Played]
         if all(entrant.label in table.entrants for table in tables)
     ]
     if len(tables) > 1 and len(everywhere) > 1:
-        between = [p for p in played if {p.first, p.second} <= set(everywhere)]
+        between = [p for p in played if set(p.pairing.labels) <= set(everywhere)]
         tables.append(_table(OVERALL, everywhere, between, {}, settings.seed))
     return Results(settings, plan, tuple(tables), tuple(played))
 
 
 def rate_pairings(
     entrants: Sequence[str],
-    played: Iterable[Played],
+    records: Iterable[Record],
     anchors: Mapping[str, float] | None = None,
     seed: int = 0,
 ) -> Ratings:
-    """The ratings of entrants by all their pairings; see `boardenvs.arena.ratings.rate`."""
-    scores: dict[tuple[str, str], list[FloatArray]] = {}
-    for p, match in matches(played):
-        scores.setdefault((p.first, p.second), []).append(match.pair_scores)
+    """Return the ratings of entrants by their games; see `boardenvs.arena.ratings.rate`.
+
+    The games of two entrants with the same `opening` in their info count as one pair.
+    """
+    points: dict[tuple[str, str], dict[Game, dict[object, list[float]]]] = {}
+    for number, record in enumerate(records):
+        if record.goal is not None and record.players is not None:
+            first, second = sorted(record.players)
+            openings = points.setdefault((first, second), {}).setdefault(record.game, {})
+            score = record.goal[record.players.index(first)] / WIN
+            openings.setdefault(record.info.get("opening", -number), []).append(score)
+    scores = {
+        players: [np.array(list(map(np.mean, of_game.values()))) for of_game in games.values()]
+        for players, games in points.items()
+    }
     return rate(entrants, scores, anchors or {}, seed)
 
 
@@ -154,7 +169,10 @@ def _table(
     seed: int,
 ) -> Crosstable:
     anchors = anchors or dict.fromkeys({_ZERO} & set(players), 0.0)
-    return Crosstable(name, rate_pairings(players, played, anchors, seed), tuple(played))
+    scores: dict[tuple[str, str], list[FloatArray]] = {}
+    for pairing, match in matches(played):
+        scores.setdefault(pairing.labels, []).append(match.pair_scores)
+    return Crosstable(name, rate(players, scores, anchors, seed), tuple(played))
 
 
 def _left_out(results: Results) -> Iterator[str]:
@@ -173,13 +191,13 @@ def _played(results: Results) -> Iterator[str]:
     for name, game in results.plan.games.items():
         if note := note_on_openings(game):
             yield f"{name}: {note}"
-    for played in results.played:
-        where = f"{played.first} against {played.second} in {played.game}"
-        if played.match is None:
-            yield f"{where} is void: {played.void}"
+    for pairing, match in results.played:
+        where = f"{' against '.join(pairing.labels)} in {pairing.game}"
+        if match is None:
+            yield f"{where} is void: {VOID}"
             continue
-        for label, faults in zip(played.key[1:], played.match.faults, strict=True):
-            if fault := faults.explain(label, played.match.games, f" of {where}"):
+        for label, stats in zip(pairing.labels, match.stats, strict=True):
+            if fault := stats.explain(label, match.games, f" of {where}"):
                 yield fault
     few = {p.game: m.openings for p, m in matches(results.played) if m.openings < m.games // 2}
     for text, openings in few.items():

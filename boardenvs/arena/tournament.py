@@ -1,8 +1,8 @@
-"""Round robins: every pairing in every game, in processes, with a journal to resume from.
+"""Round robins: every pairing in every game, in processes, with a file of games to resume from.
 
-The journal has the settings, then a line of JSON for each pairing that was played. A line is on the
-disk before its result counts. A last line torn by a crash is ignored, and its pairing is played
-again.
+A folder has the settings and the games of all pairings that were played. The games of a pairing are
+added at once, and count when the last one is on the disk: what a crash tore is removed, and its
+pairing is played again.
 """
 
 from __future__ import annotations
@@ -11,32 +11,40 @@ import contextlib
 import json
 import os
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from boardenvs.arena.pairing import play_pairings
-from boardenvs.arena.played import Key, Played
+from boardenvs.arena.match_result import MatchResult
+from boardenvs.arena.pairing import Key, Pairing, Played, play_pairings
+from boardenvs.arena.recorder import match_of
 from boardenvs.arena.report import WRITTEN as REPORT
 from boardenvs.arena.results import Results, summarise
-from boardenvs.arena.tournament_settings import Plan, TournamentSettings, check_kept, make_plan
-from boardenvs.utils.checks import cut
+from boardenvs.arena.tournament_settings import (
+    TournamentSettings,
+    make_plan,
+    read_settings,
+)
+from boardenvs.games import spec_of
+from boardenvs.records.jsonl import MAX_LINE, parse_line, write_record
 from boardenvs.utils.decoding import parse_json
 from boardenvs.utils.files import (
     append_lines,
     is_unused,
+    read_text,
     remove_written,
     whole_lines,
     working_alone,
     write_atomically,
 )
 
-JOURNAL = "journal.jsonl"
+SETTINGS, GAMES = "tournament.json", "games.jsonl"
 
 # The files of a tournament; `overwrite` removes these and no others.
-WRITTEN = (JOURNAL, "games/*.jsonl", *REPORT)
+WRITTEN = (SETTINGS, GAMES, *REPORT)
 
-# Called with a pairing that was played, with the actions of all its games, before it is in the
-# journal, or None at the beginning; then the number of pairings that are played, and of all.
+# Called with a pairing that was played, once its games are on the disk, or None at the beginning;
+# then the number of pairings that are played, and of all.
 Watcher = Callable[[Played | None, int, int], None]
 
 
@@ -49,7 +57,7 @@ def run_tournament(
     workers: int | None = None,
     watcher: Watcher = lambda played, done, total: None,
 ) -> Results:
-    """Play the pairings that the journal in `folder` does not have yet, and return all results.
+    """Play the pairings of which `folder` does not have the games yet, and return all results.
 
     The results depend on the settings alone, not on `workers` (by default one per core; 0 plays in
     this process) or on interruptions. `resume` continues the folder's tournament, which must have
@@ -61,167 +69,112 @@ def run_tournament(
     """
     plan, folder = make_plan(settings), Path(folder)
     with working_alone(folder, WRITTEN, lambda: _check(settings, folder, resume, overwrite)):
-        journal = _open(settings, folder, resume)
-        return _play(plan, journal, settings, workers, watcher)
-
-
-def _play(
-    plan: Plan,
-    journal: Journal,
-    settings: TournamentSettings,
-    workers: int | None,
-    watcher: Watcher,
-) -> Results:
-    results = {played.key: played for played in journal.played}
-    left = [pairing for pairing in plan.pairings if pairing.key not in results]
-    total = len(plan.pairings)
-    watcher(None, total - len(left), total)
-    playing = play_pairings(left, workers=_cores() if workers is None else workers)
-    with contextlib.closing(playing):
-        for number, played in enumerate(playing, total - len(left) + 1):
-            watcher(played, number, total)
-            journal.add(played)
-            results[played.key] = played.without_actions()
-    whole = [results[pairing.key] for pairing in plan.pairings]
+        if not resume:
+            remove_written(folder, WRITTEN[1:])
+            write_atomically(folder / SETTINGS, json.dumps(settings.to_json()).encode())
+        path, left = folder / GAMES, {pairing.key: pairing for pairing in plan.pairings}
+        results: dict[Key, MatchResult | None] = dict(_read(path, left))
+        total = len(plan.pairings)
+        watcher(None, len(results), total)
+        playing = play_pairings(
+            list(left.values()), workers=_cores() if workers is None else workers
+        )
+        with contextlib.closing(playing):
+            for played in playing:
+                records = played.records
+                append_lines(path, (write_record(record).encode() for record in records))
+                # As it is read from the file, without its actions.
+                pairing = played.pairing
+                results[pairing.key] = match_of(records, pairing.labels) if records else None
+                watcher(played, len(results), total)
+    whole = [Played(pairing, results[pairing.key]) for pairing in plan.pairings]
     return summarise(settings, plan, whole)
 
 
-def read_settings(folder: Path | str) -> dict[str, Any]:
-    """The settings of the tournament in a folder, as `TournamentSettings.to_json` wrote them."""
-    return open_journal(folder).settings
+def open_settings(folder: Path | str, *, trust: bool = False) -> TournamentSettings:
+    """Return the settings of the tournament in a folder; `trust` and ValueError as in
+    `tournament_settings.read_settings`.
+    """
+    path = Path(folder) / SETTINGS
+    try:
+        return read_settings(_written(path), trust=trust)
+    except FileNotFoundError:
+        raise ValueError(f"there is no {path}: no tournament was begun there") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
 
 
-def open_journal(folder: Path | str) -> Journal:
-    """The journal of the tournament in a folder; JournalError if there is none."""
-    return Journal.open(Path(folder) / JOURNAL)
+def _written(path: Path) -> dict[str, Any]:
+    """Return the settings in a file as JSON values; ValueError if they are of no tournament."""
+    values = parse_json(read_text(path))
+    if not (isinstance(values, dict) and {"format", "entrants"} <= values.keys()):
+        raise ValueError("it is of no tournament")
+    return values
+
+
+def _read(path: Path, left: dict[Key, Pairing]) -> dict[Key, MatchResult]:
+    """Return the matches in a file of games, whose pairings are removed from those `left`.
+
+    Games of a pairing of which some are missing, at the end, are removed from the file. ValueError
+    names the lines of games that are of none of the pairings.
+    """
+    matches: dict[Key, MatchResult] = {}
+    size, end, number = 2 * next(iter(left.values())).pairs, 0, 1
+    lines = whole_lines(path, MAX_LINE) if path.exists() else iter(())
+    while len(part := list(islice(lines, size))) == size:
+        records = [
+            parse_line(line.decode(errors="replace"), f"{path}, line {place}")
+            for place, line in enumerate(part, number)
+        ]
+        key = spec_of(records[0].game), *(records[0].players or ("", ""))
+        last = number + size - 1
+        if key not in left:
+            raise ValueError(f"{path}, lines {number} to {last}, are of no pairing left to play")
+        try:
+            matches[key] = match_of(records, left.pop(key).labels)
+        except ValueError as error:
+            raise ValueError(f"{path}, lines {number} to {last}: {error}") from error
+        end += sum(len(line) + 1 for line in part)
+        number += size
+    if path.exists():
+        os.truncate(path, end)
+    return matches
 
 
 def _cores() -> int:
-    """The cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def _check(settings: TournamentSettings, folder: Path, resume: bool, overwrite: bool) -> None:
-    """JournalError if the folder is not one to play in."""
-    path = folder / JOURNAL
+    """Raise ValueError if the folder is not one to play in."""
+    path = folder / SETTINGS
     if resume:
-        _check_same(path, read_settings(folder), settings.to_json())
-    elif path.exists() and not overwrite:
-        raise JournalError(
-            f"{folder} has a tournament: --resume goes on with it, --overwrite replaces it, "
-            "and --out FOLDER plays another"
-        )
-    elif path.exists() and not is_journal(path):
-        raise JournalError(f"{folder} is not replaced: its {JOURNAL} is of no tournament")
-    elif not path.exists() and not is_unused(folder, WRITTEN):
-        raise JournalError(
-            f"{folder} is not used: it has files but no {JOURNAL}, so it is not the folder of a "
+        before = _written(path)
+        lines = [
+            f"  {name} was {before.get(name)!r} and is {value!r}"
+            for name, value in settings.to_json().items()
+            if before.get(name) != value
+        ]
+        if lines:
+            raise ValueError(
+                f"{path} is of a tournament with other settings; take those to resume, or another "
+                "folder:\n" + "\n".join(lines)
+            )
+    elif path.exists():
+        if not overwrite:
+            raise ValueError(
+                f"{folder} has a tournament: --resume goes on with it, --overwrite replaces it, "
+                "and --out FOLDER plays another"
+            )
+        try:
+            _written(path)
+        except ValueError as error:
+            raise ValueError(f"{folder} is not replaced: {SETTINGS}: {error}") from None
+    elif not is_unused(folder, WRITTEN):
+        raise ValueError(
+            f"{folder} is not used: it has files but no {SETTINGS}, so it is not the folder of a "
             "tournament"
         )
-
-
-def _open(settings: TournamentSettings, folder: Path, resume: bool) -> Journal:
-    if resume:
-        return open_journal(folder)
-    remove_written(folder, [name for name in WRITTEN if name != JOURNAL])
-    return Journal.create(folder / JOURNAL, settings.to_json())
-
-
-def _check_same(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
-    """JournalError if pairings would be played differently from those in the journal."""
-    lines = [
-        f"  {name} was {before[name]!r} and is {value!r}"
-        for name, value in now.items()
-        if before[name] != value
-    ]
-    if lines:
-        raise JournalError(
-            f"{path} is of a tournament with other settings; take those to resume, or another "
-            "folder:\n" + "\n".join(lines)
-        )
-
-
-_MAX_SETTINGS, _MAX_JOURNAL = 1 << 20, 1 << 28  # bytes
-
-
-class JournalError(ValueError):
-    """A journal that cannot be resumed; the message says why."""
-
-
-class Journal:
-    """A journal in a file; `create` begins one, `open` reads one."""
-
-    def __init__(self, path: Path, settings: dict[str, Any], played: list[Played]) -> None:
-        self.settings = settings
-        self.played = played
-        self._path = path
-
-    @classmethod
-    def create(cls, path: Path, settings: dict[str, Any]) -> Journal:
-        """Write a new journal."""
-        write_atomically(path, f"{json.dumps(settings)}\n".encode())
-        return cls(path, settings, [])
-
-    @classmethod
-    def open(cls, path: Path) -> Journal:
-        """Read a journal; JournalError if it is not one of this version."""
-        try:
-            if path.stat().st_size > _MAX_JOURNAL:
-                raise JournalError(f"{path} has more than {_MAX_JOURNAL:,} bytes")
-            lines = list(whole_lines(path))
-        except FileNotFoundError:
-            raise JournalError(f"there is no {path}: no tournament was begun there") from None
-        if not lines:
-            raise JournalError(f"{path} is empty: begin the tournament again")
-        settings, played, done = _parse(path, 1, lines[0]), list[Played](), set[Key]()
-        try:
-            check_kept(settings)
-        except ValueError as error:
-            raise JournalError(f"{path}, line 1: {error}") from error
-        for number, line in enumerate(lines[1:], 2):
-            values = _parse(path, number, line)
-            try:
-                result = Played.from_json(values, settings["pairs"])
-                _check_pairing(result.key, settings, done)
-                played.append(result)
-            except ValueError as error:
-                raise JournalError(f"{path}, line {number}, is not a result: {error}") from error
-        return cls(path, settings, played)
-
-    def add(self, played: Played) -> None:
-        """Append a result; it is on the disk when this returns. OSError names the file."""
-        append_lines(self._path, [json.dumps(played.to_json()).encode()])
-        self.played.append(played.without_actions())
-
-
-def _check_pairing(key: Key, settings: dict[str, Any], done: set[Key]) -> None:
-    """ValueError unless the settings have this pairing, and it is none of those `done`, to which it
-    is added.
-    """
-    game, first, second = key
-    known = game in settings["opening_plies"] and {first, second} <= set(settings["entrants"])
-    if not (known and first < second) or key in done:
-        raise ValueError(f"{cut(', '.join(key), 200)} is no pairing that was left to play")
-    done.add(key)
-
-
-def is_journal(path: Path) -> bool:
-    """Whether a file begins like a journal of any version."""
-    try:
-        with path.open("rb") as file:
-            settings = _parse(path, 1, file.readline(_MAX_SETTINGS))
-    except (OSError, JournalError):
-        return False
-    return {"format", "boardenvs", "entrants", "pairs"} <= settings.keys()
-
-
-def _parse(path: Path, number: int, line: bytes) -> dict[str, Any]:
-    try:
-        values = parse_json(line.decode())
-    except ValueError as error:  # a UnicodeDecodeError too
-        raise JournalError(f"{path}, line {number}, is not JSON: {cut(str(error), 200)}") from error
-    if not isinstance(values, dict):
-        raise JournalError(f"{path}, line {number}, is not a JSON object")
-    return values

@@ -7,10 +7,10 @@ import itertools
 import pickle
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from boardenvs import games
 from boardenvs.agents import as_agent, check_game
@@ -24,7 +24,7 @@ from boardenvs.utils.decoding import decode
 from boardenvs.utils.imports import describe
 from boardenvs.utils.version import __version__
 
-FORMAT = 4  # of the journal and of results.json
+FORMAT = 5  # of the settings and games of a tournament, and of results.json
 
 PAIRS = 50
 MOST_PAIRS, MOST_ENTRANTS = 1_000_000, 500
@@ -59,7 +59,7 @@ class TournamentSettings:
     seed: int
 
     def to_json(self) -> dict[str, Any]:
-        """The settings as JSON values, for the journal."""
+        """Return the settings as JSON values, which `read_settings` reads."""
         return {
             "format": FORMAT,
             "boardenvs": __version__,
@@ -87,7 +87,7 @@ def make_settings(
     opening_plies: tuple[int, int] | None = None,
     seed: int = 0,
 ) -> TournamentSettings:
-    """The settings of a tournament.
+    """Return the settings of a tournament.
 
     `entrants` are texts ("alphabeta:depth=4"), or a mapping of labels to anything that
     `boardenvs.agents.as_agent` takes; `games_played` are texts for `boardenvs.games.parse`, by
@@ -123,57 +123,49 @@ def make_settings(
     )
 
 
-class _Kept(BaseModel):
-    """The settings of a journal."""
+class _Written(BaseModel):
+    """The settings in a file."""
 
-    model_config = ConfigDict(strict=True)
+    model_config = ConfigDict(strict=True, extra="forbid")
 
+    format: Literal[5]  # FORMAT
     boardenvs: str
-    entrants: Annotated[list[str], Field(max_length=MOST_ENTRANTS)]
+    entrants: list[str]
     opening_plies: dict[str, list[int]]
-    pairs: Annotated[int, Field(ge=1, le=MOST_PAIRS)]
-    seed: Annotated[int, Field(ge=0, le=_MAX_SEED)]
+    pairs: int
+    seed: int
 
 
-def check_kept(values: Mapping[str, Any]) -> None:
-    """ValueError if `TournamentSettings.to_json` did not write these, in this format."""
-    found = values.get("format")
-    if found != FORMAT:
-        raise ValueError(
-            f"the tournament was begun by another version: its format is {quote(found)}, this "
-            f"version's {FORMAT}"
-        )
-    for game, plies in decode(_Kept, values, "the settings").opening_plies.items():
-        check_plies(plies, f"opening_plies of {game}")
+def read_settings(values: Mapping[str, Any], *, trust: bool = False) -> TournamentSettings:
+    """Return the settings that `TournamentSettings.to_json` wrote.
 
-
-def resumed_settings(kept: Mapping[str, Any], *, trust: bool = False) -> TournamentSettings:
-    """The settings of a journal, for which `check_kept` was called.
-
-    ValueError, without `trust`, if players or games of the journal would import code, which the
-    journal's writer has chosen.
+    ValueError if it did not and, without `trust`, if players or games would import code, which the
+    writer has chosen.
     """
-    named = code_named(kept["entrants"], kept["opening_plies"])
-    if named and not trust:
+    written = decode(_Written, values, "the settings")
+    for game, plies in written.opening_plies.items():
+        check_plies(plies, f"opening_plies of {game}")
+    code = code_named(written.entrants, written.opening_plies)
+    if code and not trust:
         raise ValueError(
-            f"the journal names code, which has not been imported: {cut(', '.join(named), 200)}. "
+            f"they name code, which has not been imported: {cut(', '.join(code), 200)}. "
             "Where you trust whoever wrote it, --trust goes on with it"
         )
     settings = make_settings(
-        kept["entrants"], kept["opening_plies"], pairs=kept["pairs"], seed=kept["seed"]
+        written.entrants, written.opening_plies, pairs=written.pairs, seed=written.seed
     )
-    drawn = {game: (low, high) for game, (low, high) in kept["opening_plies"].items()}
+    drawn = {game: (low, high) for game, (low, high) in written.opening_plies.items()}
     return replace(settings, opening_plies=drawn)
 
 
 def code_named(entrants: Iterable[str], games_played: Iterable[str]) -> list[str]:
-    """The texts that import code: "python:..." and "MODULE:NAME"."""
+    """Return the texts that import code: "python:..." and "MODULE:NAME"."""
     players = [text for text in entrants if runs_code(text)]
     return players + [text for text in games_played if games.imports_code(text)]
 
 
 def make_plan(settings: TournamentSettings) -> Plan:
-    """Every pairing once in each game, with labels in alphabetical order.
+    """Return every pairing once in each game, with labels in alphabetical order.
 
     ValueError for an entrant that cannot be made, an entrant or a game that cannot be sent to
     another process, openings longer than any game, or no two entrants that can meet.
@@ -212,7 +204,7 @@ def make_plan(settings: TournamentSettings) -> Plan:
 
 
 def _seed_of(seed: int, *key: str) -> int:
-    """A pairing's seed: from the tournament's seed and the pairing alone."""
+    """Return a pairing's seed, from the tournament's seed and the pairing alone."""
     text = "\n".join((str(seed), *key))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
 
@@ -221,8 +213,8 @@ def _make(entrant: Entrant) -> object:
     try:
         agent = as_agent(entrant.source)
     except Exception as error:
-        known = isinstance(error, ValueError | TypeError | OSError | ImportError)
-        reason = str(error) if known else describe(error)
+        is_plain = isinstance(error, ValueError | TypeError | OSError | ImportError)
+        reason = str(error) if is_plain else describe(error)
         raise ValueError(f"entrant {entrant.label!r}: {reason}") from error
     _check_sendable(f"entrant {entrant.label!r}", entrant.source)
     return agent

@@ -11,11 +11,9 @@ from typer import Argument, Option
 
 from boardenvs.cli.options import OpeningPlies, Workers, game_names, player_names
 from boardenvs.report import ReportTable
-from boardenvs.utils.files import safe_name
 
 if TYPE_CHECKING:
-    from boardenvs.arena import TournamentSettings
-    from boardenvs.arena.played import Played
+    from boardenvs.arena import Played, TournamentSettings
     from boardenvs.arena.results import Crosstable, Results
 
 
@@ -63,9 +61,9 @@ class ArenaCommand:
         int | None, Option(metavar="N", help="Seed of all random choices. Default: 0.", min=0)
     ] = None
     workers: Workers = None
-    out: Annotated[
-        Path, Option(metavar="FOLDER", help="Where journal, report and pictures go.")
-    ] = Path("runs/arena")
+    out: Annotated[Path, Option(metavar="FOLDER", help="Where games, report and pictures go.")] = (
+        Path("runs/arena")
+    )
     resume: Annotated[bool, Option("--resume", help="Go on with the tournament in the folder.")] = (
         False
     )
@@ -74,29 +72,22 @@ class ArenaCommand:
     ] = False
     trust: Annotated[
         bool,
-        Option("--trust", help="With --resume: import the code that the journal names."),
+        Option("--trust", help="With --resume: import the code that its settings name."),
     ] = False
 
     def run(self) -> None:
         from boardenvs.arena import run_tournament, write_results
         from boardenvs.arena.executor import WorkerError
-        from boardenvs.arena.tournament import WRITTEN
         from boardenvs.utils.console import counting, make_console
         from boardenvs.utils.ending import message_of, why_interrupted
-        from boardenvs.utils.files import working_alone
 
         settings, console, began = self._settings(), make_console(), False
-        if self.resume:
-            with working_alone(self.out, WRITTEN):
-                _drop_unfinished_games(self.out)
         try:
             with counting("pairings", every=0.0) as show:
 
                 def watch(played: Played | None, done: int, total: int) -> None:
                     nonlocal began
                     began = True
-                    if played is not None:
-                        _record(self.out, played)
                     show(done, total, _line(played))
 
                 results = run_tournament(
@@ -139,29 +130,28 @@ class ArenaCommand:
 
     def _settings(self) -> TournamentSettings:
         """Return the settings given, or those of the folder's tournament."""
-        from boardenvs.arena import make_settings, read_settings
-        from boardenvs.arena.tournament_settings import resumed_settings
+        from boardenvs.arena import make_settings, open_settings
 
         if self.resume and self.overwrite:
             raise ValueError(
                 "--resume goes on with a tournament and --overwrite replaces it: take one"
             )
-        wanted = {
+        named = {
             "entrants": [player for text in self.entrants or () for player in _players(text)],
             "games_played": self.game,
             "pairs": self.pairs,
             "opening_plies": self.opening_plies,
             "seed": self.seed,
         }
-        given: dict[str, Any] = {k: v for k, v in wanted.items() if v is not None and v != []}
+        arguments: dict[str, Any] = {k: v for k, v in named.items() if v is not None and v != []}
         if self.resume:
-            if given:
+            if arguments:
                 raise ValueError(
                     "--resume goes on with the tournament as it was begun: give no players, games "
                     "or settings with it"
                 )
-            return resumed_settings(read_settings(self.out), trust=self.trust)
-        return make_settings(**given)
+            return open_settings(self.out, trust=self.trust)
+        return make_settings(**arguments)
 
 
 def _players(text: str) -> list[str]:
@@ -179,50 +169,9 @@ def _players(text: str) -> list[str]:
 def _line(played: Played | None) -> str:
     """Return a line about a pairing that was played, or about the beginning."""
     if played is None:
-        return "pairings in the journal"
-    result = played.match or "void"
-    return f"{played.game}  {played.first} - {played.second}  {result}  {played.seconds:.1f} s"
-
-
-def _games_file(folder: Path, game: str) -> Path:
-    """Return the file with a tournament's games of one game."""
-    return folder / "games" / f"{safe_name(game)}.jsonl"
-
-
-def _record(folder: Path, played: Played) -> None:
-    """Append the games of a pairing to `games/GAME.jsonl` of the tournament's folder."""
-    from boardenvs.games import parse
-    from boardenvs.records import record_match
-    from boardenvs.records.jsonl import write_record
-    from boardenvs.utils.files import append_lines
-
-    if played.match is not None and played.match.actions is not None:
-        players = (played.first, played.second)
-        found = record_match(parse(played.game), played.match, players, cpu=True)
-        path = _games_file(folder, played.game)
-        path.parent.mkdir(exist_ok=True)
-        append_lines(path, (write_record(record).encode() for record in found))
-
-
-def _drop_unfinished_games(folder: Path) -> None:
-    """Remove the games of pairings that are not in the journal: they are played again."""
-    from boardenvs.arena.tournament import open_journal
-    from boardenvs.utils.decoding import parse_json
-    from boardenvs.utils.files import replacing, whole_lines
-
-    journal = open_journal(folder)
-    known = {(played.game, *sorted(played.key[1:])) for played in journal.played}
-    for game in journal.settings["opening_plies"]:
-        path = _games_file(folder, game)
-        if path.exists():
-            try:
-                with replacing(path) as file:
-                    for line in whole_lines(path):
-                        players = parse_json(line.decode())["players"].values()
-                        if (game, *sorted(players)) in known:
-                            file.write(line + b"\n")
-            except (AttributeError, KeyError, TypeError, ValueError):
-                raise ValueError(f"{path} has lines that are no games of a tournament") from None
+        return "pairings in the file of games"
+    pairing, match = played
+    return f"{pairing.game}  {' - '.join(pairing.labels)}  {match or 'void'}"
 
 
 def _ratings(results: Results) -> ReportTable:

@@ -62,8 +62,8 @@ class ExamCommand:
                         "seconds": round(found.seconds, 3),
                         "seed": self.seed,
                         "positions": found.made,
-                        "wrong_answers": found.faults.forfeits,
-                        "message": found.faults.message,
+                        "wrong_answers": found.stats.forfeits,
+                        "message": found.stats.message,
                     }
                     for found in results
                 ]
@@ -76,7 +76,7 @@ class ExamCommand:
             console.print(ReportTable(rows, f"{found.game}: {self.agent}", caption))
             console.print(f"positions: {found.made}\n", soft_wrap=True)
             count = found.total.positions
-            if note := found.faults.explain(self.agent, count, what="positions"):
+            if note := found.stats.explain(self.agent, count, what="positions"):
                 console.print(note, style="yellow", soft_wrap=True)
         print_report(console, report_of(examined[0][1]))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +14,6 @@ from boardenvs.utils.console import make_console
 
 if TYPE_CHECKING:
     from boardenvs.arena.estimate import Estimate
-    from boardenvs.arena.executor import Executor
     from boardenvs.arena.pools import RatingPool
 
 
@@ -53,6 +51,7 @@ class RateCommand:
 
     def run(self) -> None:
         from boardenvs.arena.estimate import estimate_rating
+        from boardenvs.arena.executor import Executor
         from boardenvs.arena.match import note_on_openings
         from boardenvs.arena.pools import rating_pool
         from boardenvs.games import parse
@@ -62,7 +61,7 @@ class RateCommand:
             raise ValueError(f"--seconds is {self.seconds}: it must be more than 0")
         game = parse(self.game)
         pool, name = rating_pool(game), f"rating {self.agent}"
-        with self._executor() as executor, counting(name) as show:
+        with Executor(self.workers) as executor, counting(name) as show:
             found = estimate_rating(
                 game,
                 self.agent,
@@ -73,22 +72,15 @@ class RateCommand:
                 executor=executor,
                 progress=lambda games, rating: show(games, self.games, f"{name}: {rating:.0f}"),
             )
-        note, counted = note_on_openings(game), found.faults.counts
+        note, counted = note_on_openings(game), found.stats.counts
         if self.as_json:
             more = {"counted": counted} if counted else {}
             print_json(self._to_json(pool, found, note) | more)
         else:
             self._print(pool, found, note)
             print_report(make_console(), counted)
-        if found.faults.forfeits == found.games:
+        if found.stats.forfeits == found.games:
             raise typer.Exit(1)
-
-    def _executor(self) -> AbstractContextManager[Executor | None]:
-        if self.workers is None:
-            return nullcontext()
-        from boardenvs.arena.executor import Executor
-
-        return Executor(self.workers)
 
     def _print(self, pool: RatingPool, found: Estimate, note: str) -> None:
         from boardenvs.arena.player import time_text
@@ -106,14 +98,14 @@ class RateCommand:
         ]
         console.print(ReportTable(rows, "Games against the anchors"))
         console.print(f"\n{_verdict(self.agent, pool, found)}", style="bold", soft_wrap=True)
-        thought = time_text(found.faults.ms_per_move)
+        thought = time_text(found.stats.ms_per_move)
         took = f"{found.seconds:.0f} s" + (f", {thought} of CPU a move" if thought else "")
         console.print(
             f"{found.games} games in {took}; the pool was measured on {pool.made} "
             f"with version {pool.boardenvs}. {note}".strip(),
             soft_wrap=True,
         )
-        if fault := found.faults.explain(self.agent, found.games):
+        if fault := found.stats.explain(self.agent, found.games):
             console.print(fault, style="yellow", soft_wrap=True)
 
     def _to_json(self, pool: RatingPool, found: Estimate, note: str) -> dict[str, Any]:
@@ -129,9 +121,9 @@ class RateCommand:
             "seed": self.seed,
             "pool": {"made": pool.made, "boardenvs": pool.boardenvs},
             "against": [asdict(against) for against in found.against],
-            "cpu_ms_per_move": found.faults.ms_per_move,
-            "forfeits": found.faults.forfeits,
-            "message": found.faults.message,
+            "cpu_ms_per_move": found.stats.ms_per_move,
+            "forfeits": found.stats.forfeits,
+            "message": found.stats.message,
             "note": note,
         }
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from boardenvs.agents import Agent, check_game
-from boardenvs.arena.player import FORFEIT, Faults, Player
+from boardenvs.arena.player import FORFEIT, Player, PlayerStats
 from boardenvs.arena.ratings import Z95, score_interval
 from boardenvs.exams.positions import ExamPositions, exam_positions
 from boardenvs.game.contract import Game
@@ -54,7 +54,7 @@ class ExamResult:
     marks: tuple[Accuracy, ...]  # of each kind, then of all kinds
     seconds: float
     made: str  # when and how the positions were made
-    faults: Faults
+    stats: PlayerStats
 
     @property
     def total(self) -> Accuracy:
@@ -102,7 +102,7 @@ def take_exam(
         marks=_marks(game, asked, answers),
         seconds=time.monotonic() - began,
         made=asked.made,
-        faults=player.faults,
+        stats=player.stats,
     )
 
 

@@ -4,13 +4,12 @@
         print(record.players, record.goal, replay(record)[-1])
 
 `record` holds one game, `batch` replays thousands at once; `jsonl`, `moves` and `wthor` are the
-formats, which `formats` tells apart; `recorder` makes records of matches.
+formats, which `formats` tells apart. `boardenvs.arena.record_match` makes records of matches.
 """
 
 from boardenvs.records.batch import Verdict, check
 from boardenvs.records.formats import FORMATS, format_of, load, save
 from boardenvs.records.record import Record, make_record, replay
-from boardenvs.records.recorder import record_match
 
 __all__ = [
     "FORMATS",
@@ -20,7 +19,6 @@ __all__ = [
     "format_of",
     "load",
     "make_record",
-    "record_match",
     "replay",
     "save",
 ]

@@ -113,7 +113,7 @@ def read_jsonl(path: Path | str, memory: int | None = None) -> Iterator[Record]:
         try:
             for number, line in read_lines(lines, path, memory):
                 if line.strip():
-                    yield _parse_line(line, f"{path}, line {number}")
+                    yield parse_line(line, f"{path}, line {number}")
         except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeDecodeError) as error:
             raise ValueError(f"{path} is damaged after line {number}: {cut(str(error))}") from None
 
@@ -131,7 +131,8 @@ def write_jsonl(path: Path | str, records: Iterable[Record]) -> None:
             compressed.writelines(lines)
 
 
-def _parse_line(line: str, name: str) -> Record:
+def parse_line(line: str, name: str) -> Record:
+    """Return the record of a line; ValueError calls the line by this name."""
     try:
         return parse_record(line)
     except ValueError as error:

@@ -39,12 +39,13 @@ def show(record: Record) -> ShownGame:
 
 
 def known(record: Record, sides: tuple[str, str]) -> list[tuple[str, str]]:
-    """Return the names and texts of everything known about a game except its moves."""
-    found = list(zip(sides, record.players or (), strict=False))
+    """Return the names and texts of all details of a game except its moves and lists."""
+    details = list(zip(sides, record.players or (), strict=False))
     if record.goal is not None:
         goals = zip(sides, record.goal, strict=True)
         won = [side for side, goal in goals if goal > DRAW]
-        found.append(("result", f"{won[0]} won" if won else "draw"))
+        details.append(("result", f"{won[0]} won" if won else "draw"))
     if record.start is not None:
-        found.append(("from", record.start.fen()))
-    return found + [(str(key), str(value)) for key, value in record.info.items()]
+        details.append(("from", record.start.fen()))
+    plain = {key: value for key, value in record.info.items() if not isinstance(value, list)}
+    return details + [(str(key), str(value)) for key, value in plain.items()]

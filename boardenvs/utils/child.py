@@ -95,13 +95,13 @@ class TimedCalls:
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return what the function returns; ValueError if it fails, or is not done in time."""
         if self._child is None or not self._child.is_alive:
-            self._child = ChildFunction(_answer_calls)
+            self._child = ChildFunction(answer_calls, _print_aside)
         pipe, is_done = self._child.pipe, False
         try:
-            pipe.send((function, arguments))
+            pipe.send((_result_or_reason, (function, arguments)))
             if not pipe.poll(max(0.0, self._until - time.monotonic())):
                 raise ValueError(f"a call may take {self._seconds:g} seconds, and this took longer")
-            found, wrong = pipe.recv()
+            result, reason = pipe.recv()
             is_done = True
         except (EOFError, OSError):
             raise ValueError(f"the process ended {self._child.how_it_ended()}") from None
@@ -109,23 +109,34 @@ class TimedCalls:
             if not is_done:
                 self._child.close()
                 self._child = None
-        if wrong is not None:
-            raise ValueError(wrong)
-        return found
+        if reason is not None:
+            raise ValueError(reason)
+        return result
 
 
-def _answer_calls(pipe: Connection) -> None:
-    """Answer until the other end closes or this process is killed."""
-    os.dup2(2, 1)  # standard output may belong to a protocol
+def answer_calls(pipe: Connection, begin: Callable[..., None], *arguments: Any) -> None:
+    """Call `begin` once, then the functions that come through the pipe, for `ChildFunction`.
+
+    It ends when the other end closes. The functions must not raise.
+    """
+    begin(*arguments)
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
-            function, arguments = pipe.recv()
-            found = wrong = None
-            try:
-                found = function(*arguments)
-            except BaseException as error:  # it may be anybody's code
-                wrong = reason_of(error)
-            pipe.send((found, wrong))
+            function, values = pipe.recv()
+            pipe.send(function(*values))
+
+
+def _print_aside() -> None:
+    os.dup2(2, 1)  # standard output may belong to a protocol
+
+
+def _result_or_reason(
+    function: Callable[..., Any], arguments: Sequence[Any]
+) -> tuple[Any, str | None]:
+    try:
+        return function(*arguments), None
+    except BaseException as error:  # it may be anybody's code
+        return None, reason_of(error)
 
 
 def reason_of(error: BaseException) -> str:

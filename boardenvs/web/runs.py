@@ -1,6 +1,6 @@
 """Lists trainings and tournaments in a folder for the page, without changing anything.
 
-A training's folder has `config.yaml`, a tournament's `journal.jsonl`. Folders can come from other
+A training's folder has `config.yaml`, a tournament's `tournament.json`. Folders can come from other
 people, so links are not followed, and only limited amounts are read.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 
 from boardenvs.utils.checks import cut
 
-_KINDS = {"training": "config.yaml", "tournament": "journal.jsonl"}
+_KINDS = {"training": "config.yaml", "tournament": "tournament.json"}
 _REPORT, _EVALUATIONS = "report.html", "evaluations.csv"
 _BEST, _POLICIES = "policy.npz", "policies"
 _MOST_READ = 256 << 10  # bytes

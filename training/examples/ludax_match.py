@@ -53,7 +53,7 @@ def ludax(game, state, rng):
 
 player, pairs = sys.argv[1], int((sys.argv[2:] or [500])[0])
 match = boardenvs.play_match("othello", player, ludax, pairs, opening_plies=(10, 10))
-assert not match.forfeits.any(), match.faults
-ours, its_own = (faults.ms_per_move for faults in match.faults)
+assert not match.forfeits.any(), match.stats
+ours, its_own = (stats.ms_per_move for stats in match.stats)
 print(f"{player} against ludax-agents: {match}")
 print(f"CPU milliseconds a move: {ours:.2f}, of ludax-agents {its_own:.2f}")

@@ -61,5 +61,5 @@ def searching(game, state, rng):
 began = time.process_time()
 match = boardenvs.play_match(env.game, searching, "trained", pairs=BOARDS // 2)
 print(f"against the network alone: {match} in {time.process_time() - began:.0f} CPU seconds")
-assert not match.forfeits.any(), match.faults[0].message  # a player that raises loses its games
+assert not match.forfeits.any(), match.stats[0].message  # a player that raises loses its games
 assert match.score > 0.6

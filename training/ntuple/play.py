@@ -116,20 +116,21 @@ def play(
 
 @dataclass(frozen=True)
 class GamesToPlay:
-    """A task that plays games with the evaluation that all tasks share."""
+    """A task that plays games."""
 
     game: Game
     settings: GenerationSettings
     games: int
     seeds: tuple[int, ...]  # of the generator
+    evaluation: Evaluation | None
 
     @property
     def seed(self) -> int:
         return sum(self.seeds)
 
-    def run(self, evaluation: Evaluation | None, running: object) -> Positions:
+    def run(self) -> Positions:
         rng = np.random.default_rng(self.seeds)
-        return play(self.game, evaluation, self.settings, self.games, rng)
+        return play(self.game, self.evaluation, self.settings, self.games, rng)
 
     def lost(self, side: int) -> Positions:
         raise WorkerError("games cannot be played: their processes die")

@@ -87,11 +87,11 @@ class NTupleRun:
             path = self._folder / "positions" / f"{generation}_{start:07d}.npz"
             count = min(GAMES_A_FILE, settings.games - start)
             seeds = self._config.seed, generation, start
-            files[path] = GamesToPlay(self._game, settings, count, seeds)
+            files[path] = GamesToPlay(self._game, settings, count, seeds, before)
         left = [path for path in files if not path.is_file()]
         done = settings.games - sum(files[path].games for path in left)
         tasks = [files[path] for path in left]
-        for number, positions in self._executor.run(tasks, before):
+        for number, positions in self._executor.run(tasks):
             save_positions(left[number], positions, self._settings)
             done += tasks[number].games
             self._progress(f"generation {generation + 1}, games", done, settings.games)
