@@ -37,8 +37,8 @@ def main(
     level_pairs: Annotated[int, typer.Option(help="Openings of two levels.", min=1)] = 1000,
     rounds: Annotated[int, typer.Option(help="Rounds of levels' matches, at most.", min=1)] = 10,
     exam_pairs: Annotated[int, typer.Option(help="Openings of games for exams.", min=1)] = 400,
-    work: Annotated[Path, typer.Option(help="Folder of the pools' journals.")] = Path("runs/pools"),
-    resume: Annotated[bool, typer.Option("--resume", help="Resume the journals.")] = False,
+    work: Annotated[Path, typer.Option(help="Folder of the pools' games.")] = Path("runs/pools"),
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the round robins.")] = False,
 ) -> None:
     """Measure games and write what was found; levels alone need a pool that is there."""
     check_name("value of --only", only, ("", "pool", "levels", "exam"))

@@ -1,4 +1,4 @@
-"""The rating pool of a game: its anchors meet in a round robin, whose journal is kept."""
+"""The rating pool of a game: its anchors meet in a round robin, whose games are kept."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from boardenvs import games
 from boardenvs.arena import make_settings, pools, run_tournament
 from boardenvs.arena.pools import Anchor, RatingPool
 from boardenvs.arena.ratings import SCALE, expected_scores, fit
-from boardenvs.arena.tournament import JOURNAL
+from boardenvs.arena.tournament import SETTINGS
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray
 from boardenvs.games.files import digest, find_file
@@ -45,14 +45,14 @@ _ROUNDS = 30  # of fitting ratings and weighing by them; it converges long befor
 def measure(
     game: str, folder: Path, pairs: int, seed: int, *, resume: bool, workers: int | None = None
 ) -> RatingPool:
-    """The pool of a game, by a round robin whose journal is in the folder."""
+    """The pool of a game, by a round robin whose games are in the folder."""
     players = [player for player in PLAYERS if player not in _SLOW.get(game, ())]
     if not games.parse(game).has_heuristic:
         players += pools.PLAYOUTS
     results = run_tournament(
         make_settings(players, [game], pairs=pairs, seed=seed),
         folder,
-        resume=resume and (folder / JOURNAL).exists(),
+        resume=resume and (folder / SETTINGS).exists(),
         overwrite=not resume,
         workers=workers,
         watcher=lambda played, done, total: typer.echo(f"{game}: {done} of {total} pairings"),

@@ -5,7 +5,8 @@
     estimate_rating(game, my_agent, rating_pool(game))
 
 A tournament consists of pairings (`pairing`), played here or in processes (`executor`); each is a
-match (`match`), and `ratings` is the statistics of strength. To resume leaves out what was played.
+match (`match`), and `ratings` is the statistics of strength. A tournament keeps its games in a file
+(`recorder`), which it also resumes from.
 """
 
 from importlib import import_module

@@ -14,7 +14,6 @@ from boardenvs.arena.player import PlayerStats
 from boardenvs.arena.pools import published_ratings
 from boardenvs.arena.ratings import Ratings, rate
 from boardenvs.arena.tournament_settings import Plan, TournamentSettings
-from boardenvs.game.contract import Game
 from boardenvs.game.rules import WIN
 from boardenvs.game.state import FloatArray, IntArray
 from boardenvs.records.record import Record
@@ -147,16 +146,16 @@ def rate_pairings(
 
     The games of two entrants with the same `opening` in their info count as one pair.
     """
-    points: dict[tuple[str, str], dict[Game, dict[object, list[float]]]] = {}
+    points: dict[tuple[str, str], dict[object, list[float]]] = {}
     for number, record in enumerate(records):
         if record.goal is not None and record.players is not None:
             first, second = sorted(record.players)
-            openings = points.setdefault((first, second), {}).setdefault(record.game, {})
+            opening = record.game, record.info.get("opening", -number)
             score = record.goal[record.players.index(first)] / WIN
-            openings.setdefault(record.info.get("opening", -number), []).append(score)
+            points.setdefault((first, second), {}).setdefault(opening, []).append(score)
     scores = {
-        players: [np.array(list(map(np.mean, of_game.values()))) for of_game in games.values()]
-        for players, games in points.items()
+        players: [np.array([np.mean(games) for games in openings.values()])]
+        for players, openings in points.items()
     }
     return rate(entrants, scores, anchors or {}, seed)
 

@@ -47,5 +47,5 @@ def known(record: Record, sides: tuple[str, str]) -> list[tuple[str, str]]:
         details.append(("result", f"{won[0]} won" if won else "draw"))
     if record.start is not None:
         details.append(("from", record.start.fen()))
-    plain = {key: value for key, value in record.info.items() if not isinstance(value, list)}
-    return details + [(str(key), str(value)) for key, value in plain.items()]
+    plain = [item for item in record.info.items() if not isinstance(item[1], list)]
+    return details + [(str(key), str(value)) for key, value in plain]
