@@ -429,14 +429,14 @@ def test_a_program_may_refuse_a_pass() -> None:
     engine = Played(lambda number: refusing(honest(OTHELLO, "gtp"), "pass"), "gtp")
     result = play_match(OTHELLO, engine, "random", 4)
     assert (np.array(result.actions) == OTHELLO.noop).any()
-    assert not result.faults[0].forfeits
+    assert not result.stats[0].forfeits
 
 
 def test_an_engine_without_a_protocol_is_late_and_after_three_times_asked_no_more() -> None:
     engine = Played(lambda number: lambda line: [b"hello\n"])
     result = play_match(OTHELLO, "random", engine, 3)
-    assert result.wins == result.faults[1].forfeits == 6
-    assert result.faults[1].message == (
+    assert result.wins == result.stats[1].forfeits == 6
+    assert result.stats[1].message == (
         "the engine failed: it does not answer in GTP or NBoard: it was not done in 60 seconds; "
         "its last lines: hello | hello | hello; on standard error: complaint \ufffd[31m"
     )

@@ -58,8 +58,8 @@ def known(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Strength]:
         """With an `rng` by chance, both games of an opening alike; without, scores are those to be
         expected.
         """
-        of_agents: dict[object, float] = {make_agent(text): x for text, x in strengths.items()}
-        of_agents |= strengths
+        of_agents: dict[object, float] = dict(strengths.items())
+        of_agents |= {make_agent(text): x for text, x in strengths.items()}
 
         def of(agent: Any) -> float:
             return of_agents.get(agent, others)

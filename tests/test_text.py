@@ -398,7 +398,7 @@ def test_a_reply_that_cannot_be_read_is_reported_as_such():
     match = boardenvs.play_match(make("othello"), silent, "random", 1)
     exam = take_exam(make("othello"), silent)
     assert match.score == exam.total.kept == 0
-    for message in (match.faults[0].message, exam.stats.message):
+    for message in (match.stats[0].message, exam.stats.message):
         assert "2 replies, the last was unreadable: there is neither an answer slot" in message
         assert "action" not in message
     assert silent.counts["forfeits"] == silent.counts["unreadable"] / 2 > 2

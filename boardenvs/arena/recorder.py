@@ -45,10 +45,11 @@ def record_match(game: Game, match: MatchResult, players: Players) -> list[Recor
         info: dict[str, Any] = {"opening": opening + 1}
         if forfeited:
             info["forfeit"] = players[forfeited - 1]
-        goal = WIN * score, WIN * (1 - score)
-        turn = slice(None, None, -1 if seat else 1)
+        goal, names = (WIN * score, WIN * (1 - score)), players
+        if seat:
+            goal, names = goal[::-1], names[::-1]
         plies = tuple(actions[actions >= 0].tolist())
-        records.append(Record(game, plies, None, goal[turn], players[turn], info))
+        records.append(Record(game, plies, None, goal, names, info))
     if records:
         info |= asdict(_Totals(match.openings, match.stats))
     return records
