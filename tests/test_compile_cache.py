@@ -38,12 +38,12 @@ import numba.core.dispatcher
 numba.core.dispatcher.compiler.compile_extra = counted
 import boardenvs, loops_perft
 from boardenvs.kernel.link import link
-from boardenvs.search.compiler import flat, position_words
+from boardenvs.search.compiler import position_words
 game, other = map(boardenvs.games.make, ("wolf_and_sheep", "othello"))
 state = other.init(3)
 a, b = state.own.copy(), state.opp.copy()
 other.kernels.points.batch([state.own, state.opp, state.own], [a, b])
-roots = flat(position_words(game.init(1)))
+roots = position_words(game.init(1)).ravel()
 links = {"step_words": game.kernels.step_words, "sample": game.kernels.sample}
 sizes = {"word_count": 2, "known_words": 2, "alternates": True}
 sizes |= {"legal_words": game.legal_words, "noop": game.noop}

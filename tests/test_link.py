@@ -9,8 +9,8 @@ import numpy as np
 from variants import make
 
 from boardenvs.game.position import stack
-from boardenvs.kernel.link import array_for_loops, link
-from boardenvs.search.compiler import flat, position_size, position_words, words
+from boardenvs.kernel.link import link
+from boardenvs.search.compiler import position_size, position_words, words
 from boardenvs.utils.splitmix import GOLDEN, mix
 
 
@@ -30,14 +30,14 @@ def linked() -> Any:
 def test_loops_play_by_the_rules(backend: str) -> None:
     game, loops = make("wolf_and_sheep"), linked()
     size = position_size(game)
-    roots = flat(position_words(game.init(2)))
+    roots = position_words(game.init(2)).ravel()
     assert [loops.perft(roots, size, depth) for depth in range(5)] == [1, 2, 14, 56, 344]
     assert loops.bits_of((1 << 62) + 5) == 3
     positions = words(200 * size)
     positions[:size] = roots[:size]
     played = loops.walk(positions, size, 12345, 200)
     assert 5 < played < 200
-    before, *rows = np.asarray(positions).reshape(200, -1)[:played].tolist()
+    before, *rows = positions.reshape(200, -1)[:played].tolist()
     assert before == position_words(game.init(1))[0].tolist()
     position = game.start()
     for row in rows:
@@ -51,5 +51,5 @@ def test_one_mixing_function_for_ints_arrays_and_machine_code(backend: str) -> N
     expected = [6457827717110365317, 3203168211198807973, 9817491932198370423]
     seeds = [(1234567 + k * GOLDEN) % (1 << 64) for k in (1, 2, 3)]
     mixed, array = words(3), np.array(seeds, np.uint64)
-    linked().mix_all(array_for_loops(array), mixed)
-    assert expected == [*map(mix, seeds)] == mix(array).tolist() == np.asarray(mixed).tolist()
+    linked().mix_all(array, mixed)
+    assert expected == [*map(mix, seeds)] == mix(array).tolist() == mixed.tolist()

@@ -26,6 +26,8 @@ from boardenvs.game import PositionError
 from boardenvs.game.check import RulesError, check_rules
 from boardenvs.game.fen import parse_position
 from boardenvs.game.session import GameSession
+from boardenvs.kernel import get_backend
+from boardenvs.search.mcts import Trees, TreeSettings
 from boardenvs.text.prompt import write_prompt
 from boardenvs.web.boards import describe_game, describe_position
 
@@ -146,6 +148,19 @@ def test_players_and_search() -> None:
         assert boardenvs.play_match(boardenvs.games.make(game), first, second, pairs=6).score > 0.5
     with pytest.raises(ValueError, match=r"write Sowing\.evaluate\(self\)"):
         boardenvs.analyse(GAME, "alphabeta")
+
+
+def test_the_backend_is_the_same_while_a_game_in_plain_python_is_searched() -> None:
+    backends = list[str]()
+    trees = Trees(GAME, GAME.init(2), np.zeros(2, np.uint64), TreeSettings(3, 1.0))
+
+    def never() -> bool:
+        backends.append(get_backend())
+        return False
+
+    trees.search(3, stop=never)
+    assert GAME.backend == "numpy"
+    assert {*backends} == {get_backend()} == {Heaps().backend}
 
 
 @pytest.mark.parametrize("analyst", ["alphabeta:depth=12", "mcts:500"])

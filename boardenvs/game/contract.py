@@ -45,6 +45,7 @@ from boardenvs.game.stepping import (
     step_rows,
 )
 from boardenvs.kernel import ALL, Kernel, get_backend
+from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.layout import Layout, unpack
 from boardenvs.utils.checks import is_whole, quote
 
@@ -111,6 +112,13 @@ class Game(Rules):
     def has_rules_of(self, other: Game) -> bool:
         """Whether the games differ at most in their ids, as Reversi and Othello do."""
         return type(self) is type(other) and replace(self, id=other.id) == other
+
+    @property
+    def backend(self) -> Backend:
+        """What compiles loops over the rules: `get_backend()`, or nothing, "numpy", for rules in
+        plain Python.
+        """
+        return get_backend() if self.in_words else "numpy"
 
     @cached_property
     def kernels(self) -> Kernels:
@@ -379,7 +387,7 @@ class Game(Rules):
         waiting = np.asarray(waiting)
         if (waiting.dtype.kind, waiting.shape) != ("b", actions.shape):
             raise ValueError(f"waiting is {quote(waiting)}: it must be {actions.shape} of bool")
-        if self.in_words and get_backend() == "numba":
+        if self.backend == "numba":
             return step_batch_compiled(self, state, actions, waiting)
         return step_batch_by_parts(self, state, actions, waiting)
 

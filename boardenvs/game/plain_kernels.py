@@ -19,6 +19,7 @@ from boardenvs.game.kernels import Kernels
 from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import Array, Int8Array
 from boardenvs.kernel import Kernel
+from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.layout import Layout, pack_bits, unpack
 from boardenvs.kernel.wide import split
 from boardenvs.utils.checks import is_whole, quote
@@ -73,7 +74,7 @@ class PlainKernel(Kernel):
         super().__init__(one, 0, name)
         self._game, self._rows = game, batch or partial(_by_row, one)
 
-    def compile_one(self) -> Callable[..., Any]:
+    def compile_one(self, backend: Backend = "numpy") -> Callable[..., Any]:
         return self._function
 
     _compile_parts = compile_one

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import cached_property
 from importlib.util import find_spec
 from struct import Struct
@@ -26,7 +25,6 @@ Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 VARIABLE = "BOARDENVS_BACKEND"
 
 _chosen: Backend | None = None
-_python_only: ContextVar[bool] = ContextVar("_python_only", default=False)
 
 
 def set_backend(name: str | None) -> None:
@@ -56,22 +54,10 @@ def get_backend() -> Backend:
     ```
     """
     global _chosen
-    if _python_only.get():
-        return "numpy"
     if _chosen is None:
         name = os.environ.get(VARIABLE) or ("numba" if find_spec("numba") else "numpy")
         _chosen = check_backend(name, VARIABLE)
     return _chosen
-
-
-@contextmanager
-def python_only() -> Iterator[None]:
-    """Within a `with`, and in this thread, loops over rules are plain Python."""
-    token = _python_only.set(True)
-    try:
-        yield
-    finally:
-        _python_only.reset(token)
 
 
 @contextmanager
@@ -129,7 +115,7 @@ class Kernel:
         try:  # costs nothing where it succeeds, which is all but once
             function = self._one[_chosen]
         except KeyError:
-            function = self._one[get_backend()] = self.compile_one()
+            function = self._one[get_backend()] = self.compile_one(get_backend())
         return function(*inputs)
 
     def one_in_parts(self, *inputs: int) -> tuple[tuple[int, ...], Array]:
@@ -167,9 +153,9 @@ class Kernel:
         """
         return trace(self._function, sum(self._inputs), target)
 
-    def compile_one(self) -> Callable[..., tuple[int, ...]]:
-        """The function for one board, by the backend in use."""
-        if get_backend() == "numpy":
+    def compile_one(self, backend: Backend) -> Callable[..., tuple[int, ...]]:
+        """The function for one board."""
+        if backend == "numpy":
             return compile_python(self.program("scalar"), self.name)
         return compile_numba(self.program("lanes"), self.name)
 
@@ -177,7 +163,7 @@ class Kernel:
         words = sum(width for width in self.layout.outputs if width > 0)
         if get_backend() == "numba":
             return compile_parts(self.program("lanes"), f"{self.name}_in_parts", words)
-        function, pack = self.compile_one(), Struct(f"<{self.num_outputs - words}Q").pack
+        function, pack = self.compile_one("numpy"), Struct(f"<{self.num_outputs - words}Q").pack
 
         def in_parts(*inputs: int) -> tuple[tuple[int, ...], Array]:
             outputs = function(*inputs)

@@ -12,6 +12,7 @@ import ast
 import inspect
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import chain
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -19,9 +20,8 @@ from typing import Any
 import numpy as np
 
 from boardenvs.kernel import loops
-from boardenvs.kernel.backend import Kernel, get_backend
+from boardenvs.kernel.backend import Backend, Kernel, get_backend
 
-Array = np.ndarray[Any, np.dtype[Any]]
 _Modules = list[tuple[ModuleType, list[ast.stmt]]]  # each with its statements
 
 # Loops make no arrays, so Numba need not count references to them (`_nrt`): to count them for the
@@ -49,14 +49,15 @@ def link(
     rules: Mapping[str, Kernel],
     constants: Mapping[str, int],
     parts: Mapping[str, Callable[..., Any]] | None = None,
+    backend: Backend | None = None,
 ) -> SimpleNamespace:
-    """The entries of a module, compiled with these rules by the backend in use.
+    """Return the entries of a module, compiled with these rules by the backend, or the one in use.
 
     Functions that the module imports by name are compiled with it, module by module. `rules` and
     `constants` define the names that `loops` only declares. A constant is declared as a function
     without arguments; its value replaces the calls. Entries are the functions marked with
-    `loops.entry`, which Python may call. `parts` define functions that a module only declares, by
-    name. ValueError if two modules define the same name.
+    `loops.entry`, which Python may call with flat arrays, also in named tuples. `parts` define
+    functions that a module only declares, by name. ValueError if two modules define the same name.
     """
     chosen = dict(parts or {})
     modules = _modules(*(sys.modules[part.__module__] for part in chosen.values()), entry)
@@ -72,23 +73,30 @@ def link(
     if twice:  # the later definition would silently win
         raise ValueError(f"more than one module defines {', '.join(sorted(twice))}")
     entries = [f.name for f in functions if "entry" in map(ast.unparse, f.decorator_list)]
-    linked = _link_native if get_backend() == "numba" else _link_python
-    namespace = linked(statements, rules, constants)
-    return SimpleNamespace(**{name: namespace[name] for name in entries})
+    if (backend or get_backend()) == "numba":
+        namespace = _link_native(statements, rules, constants)
+        return SimpleNamespace(**{name: namespace[name] for name in entries})
+    namespace = _link_python(statements, rules, constants)
+    return SimpleNamespace(**{name: partial(_on_views, namespace[name]) for name in entries})
 
 
-def array_for_loops(array: Array) -> Any:
-    """A flat array as linked functions take it."""
-    if get_backend() == "numba" or array.dtype == object:
-        return array
-    return memoryview(array)  # type: ignore[arg-type]
+def _on_views(entry: Callable[..., Any], *args: Any) -> Any:
+    """Call an entry in Python with memoryviews of arrays, whose elements are Python's numbers."""
+    return entry(*map(_view, args))
+
+
+def _view(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple.__new__(type(value), map(_view, value))
+    is_array = isinstance(value, np.ndarray) and value.dtype != object
+    return memoryview(value) if is_array else value
 
 
 def _link_python(
     statements: _Modules, rules: Mapping[str, Kernel], constants: Mapping[str, int]
 ) -> dict[str, Any]:
     namespace: dict[str, Any] = dict(vars(loops))
-    namespace |= {name: kernel.compile_one() for name, kernel in rules.items()}
+    namespace |= {name: kernel.compile_one("numpy") for name, kernel in rules.items()}
     namespace |= {"new_tuple": tuple.__new__, "popcount": int.bit_count}
     exec(_reading_and_writing(constants, ""), namespace)
     for module, body in statements:

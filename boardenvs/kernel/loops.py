@@ -6,7 +6,7 @@ what Python and Numba both understand, so that it runs on Python ints and as mac
 
 - a word is made with `word(x)`, a signed number with `number(x)`; the two are never mixed;
 - a constant word is ZERO, ONE or `word(3)`; words are compared, shifted and combined with words;
-- an array is flat: in Python it is a memoryview, whose elements are Python's own numbers;
+- an array is flat: in Python `link` makes it a memoryview, whose elements are Python's own numbers;
 - arrays that belong together are fields of a NamedTuple;
 - a function that calls itself is called with `number(1)`, never with a bare 1: Numba would compile
   it for that constant alone, and its cache of such a pair crashes (numba issue 6061);

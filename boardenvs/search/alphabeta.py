@@ -13,9 +13,7 @@ import numpy as np
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import BoolArray, IntArray, State, WordArray
-from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend
-from boardenvs.kernel.link import array_for_loops
 from boardenvs.search.compiled.alphabeta import search_positions
 from boardenvs.search.compiled.endgame import solve_position
 from boardenvs.search.compiled.nodes import (
@@ -34,11 +32,9 @@ from boardenvs.search.compiled.transposition import (
     key_of_board,
 )
 from boardenvs.search.compiler import (
-    by_its_rules,
     check_roots,
     check_seeds,
     compile_for,
-    flat,
     has_exact_end,
     numbers,
     position_size,
@@ -62,7 +58,7 @@ class _Call(NamedTuple):
 
     roots: Roots
     budget: Budget
-    results: SearchResults  # as loops take it
+    results: SearchResults
     seconds: float | None = None
     stop: Callable[[], bool] | None = None
 
@@ -73,13 +69,12 @@ class AlphaBeta:
     It judges positions by the evaluation, or without one by the game's heuristic. Not thread-safe.
     """
 
-    @by_its_rules
     def __init__(self, game: Game, evaluation: Evaluation | None = None) -> None:
         if evaluation is not None:
             evaluation.check_game(game)
         self.game = game
         self._has_exact_end = has_exact_end(game)
-        self._backend = get_backend()
+        self._backend = game.backend
         parts: dict[str, Any] = {} if game.in_words else {"key_of": key_of_board}
         self._search_positions = compile_for(game, search_positions, **parts)
         self._solve_position = solve_position  # compiled at the first use
@@ -107,7 +102,6 @@ class AlphaBeta:
         self._solved = False  # whether the last search has solved the end
         self._compile(Limits(1, nodes=1))
 
-    @by_its_rules
     def search(
         self,
         state: State,
@@ -130,8 +124,9 @@ class AlphaBeta:
         `stop()` is called every few milliseconds: once it returns True, the search ends.
         """
         check_seeds(check_roots(self.game, state), seeds)
-        if get_backend() != self._backend:
-            raise RuntimeError(f"this search is for {self._backend!r}, not for {get_backend()!r}")
+        backend = self.game.backend
+        if backend != self._backend:
+            raise RuntimeError(f"this search is for {self._backend!r}, not for {backend!r}")
         fewest, ends = 1 if forced else 2, self.is_end(state, limits)
         squares = ends.astype(np.int64)
         if ends.any():
@@ -155,7 +150,7 @@ class AlphaBeta:
                 fewest,
                 int(len(tables) > 0),
             ),
-            found if self._backend == "numba" else SearchResults(*map(array_for_loops, found)),
+            found,
             limits.time,
             stop,
         )
@@ -184,7 +179,6 @@ class AlphaBeta:
         size = slots * (WORDS + self.game.known_words) + 2
         return TranspositionTable(words(size, word_type(self.game)))
 
-    @by_its_rules
     def line(self, position: Position, found: SearchResults) -> list[int]:
         """The principal variation of the position that was searched last, to the end of the game or
         as far as the search has seen.
@@ -198,7 +192,7 @@ class AlphaBeta:
                 break
             squares = int(self.game.empty_squares(stack([position]))[0])
             ahead = squares if self._solved else depth - len(actions)
-            results = SearchResults(*map(array_for_loops, _no_results(1)))
+            results = _no_results(1)
             results.value[0] = value
             roots = _roots(stack([position]), np.zeros(1, np.uint64), len(actions))
             call = _Call(roots, Budget(ahead, MAX_NODES, 1, 1, 1), results, math.inf)
@@ -230,9 +224,8 @@ class AlphaBeta:
     def _search_rows(self, call: _Call, rows: IntArray) -> int:
         """Search these rows; return how many were searched."""
         roots, budget, results, *_ = call
-        take = array_for_loops(rows)
         searched: int = self._run(
-            call, lambda: self._search_positions(roots, take, budget, self._memory, results)
+            call, lambda: self._search_positions(roots, rows, budget, self._memory, results)
         )
         return searched
 
@@ -260,7 +253,7 @@ def _roots(state: State, seeds: WordArray, distance: int = 0) -> Roots:
     positions = position_words(state)
     seeds = np.array(seeds, np.uint64)
     keys = np.zeros(0, np.uint64) if state.history is None else state.history
-    return Roots(flat(positions), array_for_loops(seeds), flat(keys), positions.shape[1], distance)
+    return Roots(positions.ravel(), seeds, keys.ravel(), positions.shape[1], distance)
 
 
 def _no_results(rows: int) -> SearchResults:
@@ -271,7 +264,7 @@ def alphabeta_for(game: Game, evaluation: Evaluation | None = None) -> AlphaBeta
     """The search that this thread shares, by the current backend; without an evaluation it judges
     by the game's heuristic.
     """
-    return _alphabeta(game, evaluation, get_backend(), threading.get_ident())
+    return _alphabeta(game, evaluation, game.backend, threading.get_ident())
 
 
 @lru_cache(maxsize=16)

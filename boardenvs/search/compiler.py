@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
-from functools import lru_cache, wraps
+from functools import lru_cache
 from importlib.util import find_spec
 from threading import Lock
 from types import ModuleType, SimpleNamespace
@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from boardenvs.game.contract import Game
-from boardenvs.game.state import State, WordArray
-from boardenvs.kernel import ALL, get_backend
-from boardenvs.kernel.backend import Backend, python_only
-from boardenvs.kernel.link import array_for_loops, link
+from boardenvs.game.state import Array, IntArray, State, WordArray
+from boardenvs.kernel import ALL
+from boardenvs.kernel.backend import Backend
+from boardenvs.kernel.link import link
 from boardenvs.search.compiled.position import LEGAL, PLY, TERMINATED, TO_MOVE
 from boardenvs.search.compiled.tree import NONE, Tree, edges_of
 from boardenvs.utils.checks import quote
@@ -40,21 +40,6 @@ def has_exact_end(game: Game) -> bool:
     return plain and game.fills_up and game.margin_counts
 
 
-def by_its_rules(search: _Function) -> _Function:
-    """Let a function or method of a search use plain Python if its game is in plain Python."""
-
-    @wraps(search)
-    def run(owner: Any, *args: Any, **options: Any) -> Any:
-        given = (owner, getattr(owner, "game", None), *args[:1])
-        game = next(each for each in given if isinstance(each, Game))
-        if game.in_words:
-            return search(owner, *args, **options)
-        with python_only():
-            return search(owner, *args, **options)
-
-    return run  # type: ignore[return-value]
-
-
 def word_type(game: Game) -> type[Any]:
     """The type of the elements of arrays that hold positions."""
     return np.uint64 if game.in_words else object
@@ -63,14 +48,14 @@ def word_type(game: Game) -> type[Any]:
 def compile_for(
     game: Game, function: _Function, module: ModuleType | None = None, **parts: Callable[..., Any]
 ) -> _Function:
-    """A function of `compiled` with the rules of the game, by the current backend.
+    """A function of `compiled` with the rules of the game, by its backend.
 
     It is compiled with its module, or with another one that uses it; `parts` replace the functions
     of these names that the module declares.
     """
     with _linking:
         module = sys.modules[function.__module__] if module is None else module
-        linked = _link_module(game, get_backend(), module, frozenset(parts.items()))
+        linked = _link_module(game, game.backend, module, frozenset(parts.items()))
     compiled: _Function = getattr(linked, function.__name__)
     return compiled
 
@@ -117,7 +102,7 @@ def _link_module(
         "has_forcing": game.has_forcing,
         "board": game.board.all & ~game.holes & ALL,  # of games that fill it up
     }
-    return link(module, rules, constants, dict(parts))
+    return link(module, rules, constants, dict(parts), backend)
 
 
 def check_roots(game: Game, state: State) -> int:
@@ -169,72 +154,55 @@ def state_of_words(game: Game, positions: WordArray) -> State:
     )
 
 
-def flat(array: np.ndarray[Any, Any]) -> Any:
-    """A flat view of an array, as loops take it."""
-    return array_for_loops(array.reshape(-1))
-
-
-def words(size: int, kind: type[Any] = np.uint64) -> Any:
+def words(size: int, kind: type[Any] = np.uint64) -> WordArray:
     """An array of words for loops, zero, from the start of a line of the processor's cache on."""
     block = np.zeros(size + _LINE, kind)
     start = -block.ctypes.data // block.itemsize % _LINE
-    return array_for_loops(block[start : start + size])
+    return block[start : start + size]
 
 
-def numbers(size: int) -> Any:
+def numbers(size: int) -> IntArray:
     """An array of signed numbers for loops, zero."""
-    return array_for_loops(np.zeros(size, np.int64))
+    return np.zeros(size, np.int64)
 
 
-def room(size: int, *dtypes: type[np.generic]) -> list[Any]:
+def room(size: int, *dtypes: type[np.generic]) -> list[Array]:
     """Uninitialized arrays of these 8-byte types, for loops.
 
     They lie in one block: C's `malloc` keeps as much memory for the next call as its largest block
     had, and new pages cost time.
     """
     block: WordArray = np.empty((len(dtypes), size), np.uint64)
-    return [array_for_loops(row.view(dtype)) for row, dtype in zip(block, dtypes, strict=True)]
+    return [row.view(dtype) for row, dtype in zip(block, dtypes, strict=True)]
 
 
-def empty_tree(
-    position_size: int,
-    seeds: WordArray,
-    max_nodes: int,
-    edge_stride: int,
-    kind: type[Any] = np.uint64,
-    history: int = 0,
-) -> Tree:
-    """T empty trees, one for each of the seeds (T,), with room for these nodes and edges each, of
-    positions whose elements are of this `word_type`, and for the keys of a history before the root.
+def empty_tree(game: Game, seeds: WordArray, max_nodes: int, edge_stride: int) -> Tree:
+    """T empty trees, one for each of the seeds (T,), with room for these nodes and edges each, and
+    for the keys of a history before the root.
     """
-    trees = len(seeds)
-    positions = trees * max_nodes * position_size
+    trees, size = len(seeds), position_size(game)
     fields: list[Any] = [
-        words(positions, kind) if kind is object else room(positions, kind)[0],
+        np.empty(trees * max_nodes * size, word_type(game)),
         *room(trees * max_nodes, *7 * [np.int64], np.float64),
         *room(trees * edge_stride, *3 * [np.int64], *2 * [np.float64]),
         *(numbers(trees) for _ in range(3)),
-        array_for_loops(np.array(seeds)),
-        words(trees * history),
-        words(history),
+        np.array(seeds),
+        words(trees * game.history),
+        words(game.history),
         max_nodes,
         edge_stride,
-        position_size,
+        size,
     ]
     return Tree(*fields)
 
 
-def resized(tree: Tree, nodes: int, edges: int) -> Tree:
+def resized(game: Game, tree: Tree, nodes: int, edges: int) -> Tree:
     """A copy of a single tree with room for more nodes and edges."""
-    kind = np.asarray(tree.positions).dtype.type
-    kind = np.uint64 if kind is np.uint64 else object
-    copy = empty_tree(
-        tree.position_size, np.asarray(tree.seeds), nodes, edges, kind, len(tree.latest_keys)
-    )
+    copy = empty_tree(game, tree.seeds, nodes, edges)
     for before, after in zip(tree, copy, strict=True):
         if not isinstance(before, int):
             count = min(len(before), len(after))
-            np.asarray(after)[:count] = np.asarray(before)[:count]
+            after[:count] = before[:count]
     copy.max_edges[0] = edges
     return copy
 

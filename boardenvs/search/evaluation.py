@@ -18,7 +18,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.state import IntArray, State, WordArray
 from boardenvs.kernel.loops import GROUP
 from boardenvs.search.compiled.tuples import TupleTables
-from boardenvs.search.compiler import flat, words
+from boardenvs.search.compiler import words
 from boardenvs.utils.checks import is_whole
 
 Tuple: TypeAlias = tuple[int, ...]  # squares, from the lowest digit
@@ -225,7 +225,7 @@ class Places:
 def tuple_tables(evaluation: Evaluation | None) -> TupleTables:
     """The tables of an evaluation as loops take them; without an evaluation, empty tables."""
     if evaluation is None:
-        return TupleTables(words(1), flat(np.zeros(1, np.int16)), 0, 0)
+        return TupleTables(words(1), np.zeros(1, np.int16), 0, 0)
     places, game, stages = evaluation.places, evaluation.game, np.array(evaluation.stages)
     padding = -places.units.shape[1] % GROUP
     units: WordArray = np.pad(places.units, ((0, 0), (0, padding)))
@@ -247,9 +247,7 @@ def tuple_tables(evaluation: Evaluation | None) -> TupleTables:
     if evaluation.features:
         features += evaluation.terms.feature_starts - places.size + 2 + len(places.weight_numbers)
     parts = (changes.reshape(-1), offsets, starts, features.astype(np.uint64), kept)
-    return TupleTables(
-        flat(np.concatenate(parts)), flat(rows), width, int(bool(evaluation.features))
-    )
+    return TupleTables(np.concatenate(parts), rows.ravel(), width, int(bool(evaluation.features)))
 
 
 def heuristic_shares(heuristic: Sequence[float]) -> IntArray:

@@ -15,7 +15,6 @@ import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.state import FloatArray, IntArray, State
-from boardenvs.kernel.link import array_for_loops
 from boardenvs.search.compiled.policies import (
     Gumbel,
     add_no_guesses,
@@ -24,7 +23,7 @@ from boardenvs.search.compiled.policies import (
     select_by_gumbel,
 )
 from boardenvs.search.compiled.tree import NONE
-from boardenvs.search.compiler import by_its_rules, flat, room
+from boardenvs.search.compiler import room
 from boardenvs.search.mcts import EdgeSelection, Evaluator, Trees, TreeSettings
 from boardenvs.utils.checks import is_number, is_whole
 
@@ -53,7 +52,6 @@ class GumbelResults(NamedTuple):
     values: FloatArray  # (B,) float64: to the side to move, -1 to 1
 
 
-@by_its_rules
 def gumbel_search(
     game: Game, state: State, noise: FloatArray, settings: GumbelSettings, evaluator: Evaluator
 ) -> GumbelResults:
@@ -77,10 +75,10 @@ def gumbel_search(
     policy = Gumbel(
         c_visit=float(settings.c_visit),  # of one type, or machine code is made for each
         c_scale=float(settings.c_scale),
-        scores=flat(scores),
-        schedule=flat(schedules(considered, settings.simulations)),
+        scores=scores.ravel(),
+        schedule=schedules(considered, settings.simulations).ravel(),
         considered=considered,
-        winning=array_for_loops(np.full(rows, NONE)),
+        winning=np.full(rows, NONE),
         simulations=settings.simulations,
         num_actions=game.num_actions,
         weights=room(game.num_actions, np.float64)[0],
@@ -100,7 +98,7 @@ def gumbel_search(
     improved: FloatArray = np.zeros(shape)
     values: FloatArray = np.zeros(rows)
     read = trees.compiled(read_gumbel_roots)
-    read(policy, trees.tree, flat(actions), flat(improved), flat(values))
+    read(policy, trees.tree, actions, improved.ravel(), values)
     return GumbelResults(actions, improved, values)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Array, FloatArray, IntArray, State, WordArray, take
-from boardenvs.kernel.link import array_for_loops
 from boardenvs.search.compiled import simulations as loops
 from boardenvs.search.compiled.policies import (
     Exploration,
@@ -22,20 +21,16 @@ from boardenvs.search.compiled.simulations import WALKS_A_LEAF, Leaves, Steps, T
 from boardenvs.search.compiled.tree import NONE, add_roots, copy_subtree, edges_of
 from boardenvs.search.compiler import (
     Subtree,
-    by_its_rules,
     check_roots,
     check_seeds,
     child_of,
     compile_for,
     empty_tree,
-    flat,
     numbers,
-    position_size,
     position_words,
     resized,
     room,
     state_of_words,
-    word_type,
 )
 from boardenvs.utils.checks import is_number, is_whole, quote
 
@@ -161,7 +156,6 @@ class Trees:
     the settings' edge selection.
     """
 
-    @by_its_rules
     def __init__(
         self,
         game: Game,
@@ -181,16 +175,9 @@ class Trees:
         edges_below = EDGES_PER_NODE * (settings.most_nodes() - 1)
         widest = np.bitwise_count(state.legal_bits).sum(axis=1, dtype=np.int64).max(initial=0)
         self._at_once = settings.leaves_at_once(self._size)
-        self.tree = empty_tree(
-            position_size(game),
-            seeds,
-            settings.most_nodes(),
-            edges_below + int(widest),
-            word_type(game),
-            game.history,
-        )
+        self.tree = empty_tree(game, seeds, settings.most_nodes(), edges_below + int(widest))
         if state.history is not None:
-            np.asarray(self.tree.keys)[:] = state.history.reshape(-1)
+            self.tree.keys[:] = state.history.reshape(-1)
         self._room = settings.simulations
         self._roots = np.arange(self._size) * self.tree.max_nodes
         self._leaves, self._steps = self._working_memory()
@@ -198,16 +185,16 @@ class Trees:
         self.priors: FloatArray = np.zeros((self._size, game.num_actions))
         evaluator = settings.evaluator
         self.compiled(add_roots)(
-            flat(position_words(state)), edges_below, evaluator is None, self.tree
+            position_words(state).ravel(), edges_below, evaluator is None, self.tree
         )
         origins = room(self.tree.max_nodes, np.int64)[0]
         for row, subtree in enumerate(kept):
             if subtree is not None:
                 self.compiled(copy_subtree)(subtree.node, subtree.tree, row, self.tree, origins)
-        fresh = np.asarray(self.tree.edges)[self._roots] == 0
+        fresh = self.tree.edges[self._roots] == 0
         live = np.flatnonzero(fresh & ~game.is_over(state))
         if evaluator is not None and len(live):
-            np.asarray(self._leaves.node)[: len(live)] = self._roots[live]
+            self._leaves.node[: len(live)] = self._roots[live]
             self.priors[live] = self._judge(evaluator, take(state, live))
 
     def compiled(self, function: _Function) -> _Function:
@@ -221,7 +208,6 @@ class Trees:
         steps = room(WALKS_A_LEAF * self._at_once * nodes, np.int64, np.int64, np.float64)
         return Leaves(node, path, numbers(self._size)), Steps(*steps)
 
-    @by_its_rules
     def search(self, simulations: int, stop: Callable[[], bool] | None = None) -> None:
         """Search until each tree has this number of simulations, within its room, or its result is
         proven, or `stop()`, called every few milliseconds, is true. A single tree gets more room as
@@ -231,14 +217,16 @@ class Trees:
             self._search(self._room, stop)
             if self.visits()[0] < self._room:
                 return
-            self.tree = resized(self.tree, 2 * self.tree.max_nodes, 2 * self.tree.edge_stride)
+            self.tree = resized(
+                self.game, self.tree, 2 * self.tree.max_nodes, 2 * self.tree.edge_stride
+            )
             self._room *= 2
             self._leaves, self._steps = self._working_memory()
         self._search(simulations, stop)
 
     def _search(self, simulations: int, stop: Callable[[], bool] | None) -> None:
         targets: IntArray = np.full(self._size, simulations)
-        limits = TreeLimits(array_for_loops(targets), self._at_once, int(self._policy.until_proven))
+        limits = TreeLimits(targets, self._at_once, int(self._policy.until_proven))
         evaluator = self._settings.evaluator
         if evaluator is None:
             self._simulate(simulations, limits, stop)
@@ -247,23 +235,22 @@ class Trees:
         while count := select_leaves(
             self._policy.settings, limits, self.tree, self._leaves, self._steps
         ):
-            nodes = np.asarray(self._leaves.node)[:count]
-            positions = np.asarray(self.tree.positions).reshape(-1, self.tree.position_size)
+            nodes = self._leaves.node[:count]
+            positions = self.tree.positions.reshape(-1, self.tree.position_size)
             self._judge(evaluator, state_of_words(self.game, positions[nodes]))
             if stop is not None and stop():
                 return
 
     def visits(self) -> IntArray:
         """Return the simulations in each tree, (T,) int64."""
-        visits: IntArray = np.asarray(self.tree.visits)[self._roots]
+        visits: IntArray = self.tree.visits[self._roots]
         return visits
 
     def proven(self) -> tuple[IntArray, IntArray]:
         """Return proven bounds of each root's result to its side to move, each (T,) int64."""
         tree = self.tree
-        return np.asarray(tree.lower)[self._roots], np.asarray(tree.upper)[self._roots]
+        return tree.lower[self._roots], tree.upper[self._roots]
 
-    @by_its_rules
     def keep(self, row: int, action: int) -> Subtree | None:
         """Return the subtree after a root's action, for tree reuse; None if it was never tried."""
         tree, root = self.tree, row * self.tree.max_nodes
@@ -272,11 +259,12 @@ class Trees:
             return None
         nodes, edges = int(tree.visits[root]) + 1, int(tree.edges_used[row])
         seeds = np.zeros(1, np.uint64)
-        kind, history = word_type(self.game), self.game.history
-        part = empty_tree(tree.position_size, seeds, nodes, edges, kind, history)
+        part = empty_tree(self.game, seeds, nodes, edges)
         part.max_edges[0] = edges
         self.compiled(copy_subtree)(node, tree, 0, part, room(nodes, np.int64)[0])
-        return Subtree(resized(part, int(part.nodes_used[0]), int(part.edges_used[0])), 0)
+        return Subtree(
+            resized(self.game, part, int(part.nodes_used[0]), int(part.edges_used[0])), 0
+        )
 
     def _simulate(
         self, simulations: int, limits: TreeLimits, stop: Callable[[], bool] | None
@@ -290,7 +278,7 @@ class Trees:
         for first in range(0, self._size, rows):
             last = min(first + rows, self._size)
             for done in range(0, missing, a_call):
-                targets = array_for_loops(np.minimum(begun + done + a_call, simulations))
+                targets = np.minimum(begun + done + a_call, simulations)
                 step = limits._replace(targets=targets)
                 simulate(first, last, self._policy.settings, step, self.tree, path)
                 if stop is not None and stop():
@@ -312,33 +300,33 @@ class Trees:
         self.compiled(loops.expand_and_backup)(
             self._leaves,
             self._policy.settings,
-            flat(values.astype(np.float64)),
-            flat(probabilities.astype(np.float64)),
+            values.astype(np.float64),
+            probabilities.astype(np.float64).ravel(),
             self.tree,
         )
         return probabilities
 
     def read(self) -> TreeResults:
         """Return the statistics of the roots' actions."""
-        tree = {name: np.asarray(values) for name, values in self.tree._asdict().items()}
-        counts, shape = tree["edges"][self._roots], (self._size, self.game.num_actions)
+        tree = self.tree
+        counts, shape = tree.edges[self._roots], (self._size, self.game.num_actions)
         rows, ends = np.repeat(np.arange(self._size), counts), np.cumsum(counts)
-        edges = np.arange(len(rows)) + (tree["first_edge"][self._roots] - ends + counts)[rows]
-        child, tries = tree["edge_child"][edges], tree["edge_visits"][edges]
+        edges = np.arange(len(rows)) + (tree.first_edge[self._roots] - ends + counts)[rows]
+        child, tries = tree.edge_child[edges], tree.edge_visits[edges]
         lower, upper = self._bounds(child, self._roots[rows])
-        mean = np.where(tries, tree["edge_total"][edges] / np.maximum(tries, 1), 0.0)
+        mean = np.where(tries, tree.edge_total[edges] / np.maximum(tries, 1), 0.0)
         results = TreeResults(np.zeros(shape, np.int64), np.zeros(shape), *np.full((2, *shape), -1))
         for of_actions, of_edges in zip(
             results, (tries, np.clip(mean, lower, upper), lower, upper), strict=True
         ):
-            of_actions[rows, tree["edge_action"][edges]] = of_edges
+            of_actions[rows, tree.edge_action[edges]] = of_edges
         return results
 
     def _bounds(self, child: IntArray, node: IntArray) -> tuple[IntArray, IntArray]:
         """Return proven bounds of the results at children (or NONE) to the sides at the nodes."""
         tree = self.tree
-        to_move = np.asarray(tree.positions).reshape(-1, tree.position_size)[:, TO_MOVE]
-        least, most = np.asarray(tree.lower)[child], np.asarray(tree.upper)[child]
+        to_move = tree.positions.reshape(-1, tree.position_size)[:, TO_MOVE]
+        least, most = tree.lower[child], tree.upper[child]
         passed = to_move[child] != to_move[node]
         least, most = np.where(passed, -most, least), np.where(passed, -least, most)
         return np.where(child == NONE, -1, least), np.where(child == NONE, 1, most)

@@ -21,7 +21,7 @@ from boardenvs.game.position import Position
 from boardenvs.games.connect_four import ConnectFour
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend
-from boardenvs.kernel.link import array_for_loops, link
+from boardenvs.kernel.link import link
 from boardenvs.tablebase import dropping
 from boardenvs.tablebase.dropping import DISCS, FILES, KEPT, LOWEST, Solver, key_of, slot_of
 from boardenvs.utils.halting import run_until
@@ -62,7 +62,7 @@ class ExactSearch:
         moves = np.zeros(FILES * DISCS, np.uint64)
         lines = np.frombuffer(_LINES, np.uint8).astype(np.int64)
         halted = np.zeros(1, np.int64)
-        self._memory = Solver(*map(array_for_loops, (self._slots, moves, lines, halted)))
+        self._memory = Solver(self._slots, moves, lines, halted)
         self._stop: Callable[[], bool] = lambda: False
         self._told: set[int] = set()
         self._kept: set[int] = set()
