@@ -39,7 +39,7 @@ class Shield:
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         rng = np.random.default_rng(rng)
         answers = check_actions(self.agent.act(game, state, rng), game.check_state(state))
-        chosen = np.where(game.is_legal(state, answers), answers, game.noop).astype(np.int64)
+        chosen = np.where(game.is_legal(state, answers), answers, game.noop)
         wins, losses = _at_once(game, state, chosen)
         allowed = np.where(wins.any(axis=1, keepdims=True), wins, game.legal(state) & ~losses)
         refused = np.flatnonzero(allowed.any(axis=1) & ~allowed[np.arange(len(chosen)), chosen])

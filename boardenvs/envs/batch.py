@@ -33,7 +33,7 @@ from boardenvs.game.state import (
     Transition,
     take,
 )
-from boardenvs.game.stepping import illegal_action
+from boardenvs.game.stepping import check_actions, illegal_action, is_legal, step_batch
 from boardenvs.utils.checks import check_seed, is_whole, quote
 
 __all__ = [
@@ -242,13 +242,14 @@ class Batch:
 
     def _step_batch(self, actions: IntArray) -> Transition:
         """One ply on every board; nothing has changed yet."""
+        actions = check_actions(actions, self.size)
         if self.symmetries is None:
-            after = self.game.step_batch(self.state, actions, self.waiting)
+            after = step_batch(self.game, self.state, actions, self.waiting)
         else:  # which know what is meant by legal actions alone
-            legal = self.game.is_legal(self.seen, actions)
+            legal = is_legal(self.game, self.seen, actions)
             meant = self.symmetries.meant(np.where(legal, actions, self.game.noop))
             meant[~legal] = self.game.num_actions
-            after = self.game.step_batch(self.state, meant, self.waiting)
+            after = step_batch(self.game, self.state, meant, self.waiting)
         if self.stepping.on_illegal == "raise" and after.illegal.any():
             raise illegal_action(self.game, self.seen, actions, after.illegal)
         return after
@@ -277,7 +278,8 @@ class Batch:
         New arrays in memory that is no longer used; without `copy` always the same ones.
         """
         memory = self._kept or (self._planes.take(), self._masks.take())
-        planes, mask = self.game.observe_with_legal(self.seen, *memory)
+        self.game.kernels.observe.batch([*self.seen.inputs, self.seen.legal_bits], memory)
+        planes, mask = self.game.as_planes(memory[0]), memory[1]
         if self.waiting.any():
             mask[self.waiting] = False
         return planes, mask

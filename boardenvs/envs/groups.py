@@ -24,7 +24,7 @@ from boardenvs.game.state import (
     put,
     take,
 )
-from boardenvs.game.stepping import check_actions, illegal_action
+from boardenvs.game.stepping import check_actions, illegal_action, is_legal, step_batch
 from boardenvs.utils.checks import check_name, quote
 from boardenvs.utils.splitmix import GOLDEN, mix
 
@@ -51,7 +51,7 @@ def choose(
         actions = check_actions(chosen, len(state.ply))
     except (TypeError, ValueError) as error:
         raise type(error)(f"the opponent {opponent} chose {quote(chosen)}: {error}") from None
-    legal = game.is_legal(state, actions)
+    legal = is_legal(game, state, actions)
     if not legal.all():
         wrong = illegal_action(game, state, actions, ~legal)
         raise IllegalActionError(f"the opponent {opponent}: {wrong}")
@@ -204,4 +204,4 @@ class GroupInPlay:
         """The opponent's ply in every row."""
         assert self.opponent is not None
         actions = choose(self.opponent, self._game, state, self.rng)
-        return self._game.step_batch(state, actions)
+        return step_batch(self._game, state, actions, np.zeros(len(actions), np.bool_))

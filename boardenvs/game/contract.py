@@ -34,19 +34,19 @@ from boardenvs.game.state import (
     Transition,
     WordArray,
     check_arrays,
-    empty_state,
-    kinds_of,
 )
 from boardenvs.game.stepping import (
     check_actions,
     check_legal,
-    step_batch_by_parts,
-    step_batch_compiled,
+    difference,
+    is_legal,
+    is_truncated,
+    step_batch,
     step_rows,
 )
-from boardenvs.kernel import ALL, Kernel, get_backend
+from boardenvs.kernel import ALL, get_backend
 from boardenvs.kernel.backend import Backend
-from boardenvs.kernel.layout import Layout, unpack
+from boardenvs.kernel.layout import output, unpack
 from boardenvs.utils.checks import is_whole, quote
 
 _PLIES = 100  # after which a side has points, if they are counted
@@ -142,7 +142,14 @@ class Game(Rules):
 
     def empty(self, batch: int) -> State:
         """A state of this game of uninitialised arrays."""
-        return empty_state(batch, len(self.word_names), self.history, self.legal_words)
+        return State(
+            tuple(np.empty((len(self.word_names), batch), np.uint64)),
+            np.empty((batch, self.legal_words), np.uint64),
+            np.empty(batch, np.int8),
+            np.empty(batch, np.int32),
+            np.empty(batch, np.bool_),
+            np.empty((batch, self.history), np.uint64) if self.history else None,
+        )
 
     # ---- names -------------------------------------------------------------------------------
 
@@ -302,7 +309,7 @@ class Game(Rules):
 
     @cached_property
     def _kinds(self) -> Kinds:
-        return kinds_of(self.empty(0))
+        return [(x.dtype, x.shape[1:]) for x in self.empty(0).arrays]
 
     def check_values(self, state: State) -> int:
         """`check_state`, and ValueError for values beyond which search would read."""
@@ -315,11 +322,6 @@ class Game(Rules):
         if last and int(state.legal_bits[:, -1].max(initial=0)) >> last:
             raise ValueError(f"legal_bits of the state has actions that {self.id} has not")
         return rows
-
-    def word_arrays(self, state: State) -> list[Array]:
-        """Words, to_move and ply as inputs of a `Kernel`; views, since none is ever negative."""
-        self.check_state(state)
-        return [*state.words, state.to_move.view(np.uint8), state.ply.view(np.uint32)]
 
     def positions(self, state: State) -> list[Position]:
         """The rows of a batch as single positions; `stack` is the way back."""
@@ -334,21 +336,16 @@ class Game(Rules):
 
     def legal(self, state: State, out: BoolArray | None = None) -> BoolArray:
         """The legal actions, (B, A) bool; all False where terminated. Written to `out` if given."""
-        self.check_state(state)
+        rows = self.check_state(state)
         flags = None
         if out is not None:
-            layout = Layout((self.legal_words,), (-self.num_actions,))
-            layout.check("legal", [state.legal_bits], [out])
-            flags = out.view(np.uint8)
+            flags = output(out, (rows, self.num_actions), np.bool_).view(np.uint8)
         mask: BoolArray = unpack(state.legal_bits, self.num_actions, flags).view(np.bool_)
         return mask
 
     def is_legal(self, state: State, actions: IntArray) -> BoolArray:
         """Whether row i's action is legal, (B,) bool; actions out of range are not."""
-        index = check_actions(actions, self.check_state(state)).astype(np.intp, copy=False)
-        legal: BoolArray = np.empty(len(index), np.bool_)
-        self.kernels.is_legal.batch([state.legal_bits, index.view(np.uint64)], [legal])
-        return legal
+        return is_legal(self, state, check_actions(actions, self.check_state(state)))
 
     def sample(self, state: State, rng: np.random.Generator) -> IntArray:
         """A uniformly random legal action for each row, (B,) int64; noop where terminated."""
@@ -366,8 +363,9 @@ class Game(Rules):
         the first illegal action; in rows where the game is over noop is legal. Without, which is
         faster, legality is not checked.
         """
+        actions = check_actions(actions, self.check_state(state))
         if check:
-            check_legal(self, state, np.asarray(actions))
+            check_legal(self, state, actions)
         return step_rows(self, state, actions)
 
     def step_batch(
@@ -387,15 +385,14 @@ class Game(Rules):
         waiting = np.asarray(waiting)
         if (waiting.dtype.kind, waiting.shape) != ("b", actions.shape):
             raise ValueError(f"waiting is {quote(waiting)}: it must be {actions.shape} of bool")
-        if self.backend == "numba":
-            return step_batch_compiled(self, state, actions, waiting)
-        return step_batch_by_parts(self, state, actions, waiting)
+        return step_batch(self, state, actions, waiting)
 
     # ---- ends and values ---------------------------------------------------------------------
 
     def score_margin(self, state: State) -> IntArray:
         """Own minus opposing points of the side to move, (B,) int64; see `points`."""
-        return _difference(self.kernels.points, self.word_arrays(state)[:-1])
+        self.check_state(state)
+        return difference(self.kernels.points, state.inputs[:-1])
 
     def results(self, state: State) -> FloatArray:
         """The goal values by role that each row would give, over or not, (B, 2) float."""
@@ -410,10 +407,8 @@ class Game(Rules):
 
     def is_truncated(self, state: State) -> BoolArray:
         """Where the cap on plies ends a game that is not over, (B,) bool."""
-        rows = self.check_state(state)
-        if self.max_plies is None:
-            return np.zeros(rows, np.bool_)
-        return (state.ply.view(np.uint32) >= self.max_plies) & ~state.terminated
+        self.check_state(state)
+        return is_truncated(self, state)
 
     def wiped_out(self, state: State) -> BoolArray:
         """Which sides have no piece left, the one to move and the other, (2, B) bool."""
@@ -435,7 +430,8 @@ class Game(Rules):
         """
         if not self.has_heuristic:
             raise NotImplementedError(self.no_heuristic)
-        return _difference(self.kernels.evaluate, self.word_arrays(state))
+        self.check_state(state)
+        return difference(self.kernels.evaluate, state.inputs)
 
     @cached_property
     def feature_sizes(self) -> dict[str, int]:
@@ -447,10 +443,9 @@ class Game(Rules):
 
     def feature_numbers(self, state: State) -> IntArray:
         """The `features` of each row, in their order, (B, features) int64."""
-        words = self.word_arrays(state)
-        numbers = np.empty((len(self.feature_sizes), len(state.ply)), np.uint64)
+        numbers = np.empty((len(self.feature_sizes), self.check_state(state)), np.uint64)
         if len(numbers):
-            self.kernels.features.batch(words, list(numbers))
+            self.kernels.features.batch(state.inputs, list(numbers))
         return numbers.T.astype(np.int64)
 
     def piece_counts(self, state: State) -> IntArray:
@@ -481,9 +476,9 @@ class Game(Rules):
 
     def observe_planes(self, state: State) -> Int8Array:
         """The observation of the side to move, planes first, (B, C, R, F) int8 of 0 and 1."""
-        words, planes = self.word_arrays(state), self._empty_planes(state)
-        self.kernels.planes.batch(words, [planes])
-        return self._by_squares(planes)
+        planes = np.empty((self.check_state(state), self._plane_bits), np.int8)
+        self.kernels.planes.batch(state.inputs, [planes])
+        return self.by_squares(planes)
 
     def observe_with_legal(
         self, state: State, planes: Int8Array | None = None, mask: BoolArray | None = None
@@ -491,18 +486,19 @@ class Game(Rules):
         """`observe` and `legal` at once, which is faster; written to `planes` (B, C * R * F) int8
         and `mask` (B, A) bool where they are given.
         """
-        words = self.word_arrays(state)
-        planes = self._empty_planes(state) if planes is None else planes
-        if mask is None:
-            mask = np.empty((len(state.ply), self.num_actions), np.bool_)
-        self.kernels.observe.batch([*words, state.legal_bits], [planes, mask])
-        return self._by_squares(planes).transpose(0, 2, 3, 1), mask
+        rows = self.check_state(state)
+        planes = output(planes, (rows, self._plane_bits), np.int8)
+        mask = output(mask, (rows, self.num_actions), np.bool_)
+        self.kernels.observe.batch([*state.inputs, state.legal_bits], [planes, mask])
+        return self.by_squares(planes).transpose(0, 2, 3, 1), mask
 
-    def _empty_planes(self, state: State) -> Int8Array:
-        return np.empty((len(state.ply), self.kernels.num_planes * self.board.size), np.int8)
+    @property
+    def _plane_bits(self) -> int:
+        return self.kernels.num_planes * self.board.size
 
-    def _by_squares(self, planes: Int8Array) -> Int8Array:
-        return planes.reshape(len(planes), self.kernels.num_planes, *self.board)
+    def by_squares(self, bits: Int8Array) -> Int8Array:
+        """View the planes that a kernel writes, (B, C * R * F), as (B, C, R, F)."""
+        return bits.reshape(len(bits), self.kernels.num_planes, *self.board)
 
     # ---- notation ----------------------------------------------------------------------------
 
@@ -572,13 +568,6 @@ def _check_turn(to_move: object, ply: object) -> None:
         raise PositionError(f"to_move is {quote(to_move)}: it must be 0 or 1, an index of roles")
     if not is_whole(ply, 0, MAX_PLY):
         raise PositionError(f"ply is {quote(ply)}: it must be 0 or more, and at most 2**30")
-
-
-def _difference(kernel: Kernel, words: list[IntArray]) -> IntArray:
-    """A rule's value for the side to move minus its value for the other side, (B,) int64."""
-    mine, theirs = np.empty((2, len(words[0])), np.int64)
-    kernel.batch(words, [mine, theirs])
-    return mine - theirs
 
 
 def _random_words(rng: np.random.Generator, count: int) -> WordArray:

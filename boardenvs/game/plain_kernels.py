@@ -20,7 +20,7 @@ from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import Array, Int8Array
 from boardenvs.kernel import Kernel
 from boardenvs.kernel.backend import Backend
-from boardenvs.kernel.layout import Layout, pack_bits, unpack
+from boardenvs.kernel.layout import pack_bits, unpack
 from boardenvs.kernel.wide import split
 from boardenvs.utils.checks import is_whole, quote
 
@@ -272,8 +272,6 @@ class PlainKernels(Kernels):
         raise self._wrong(name, found[0], f"{many} whole numbers from {low} to {high}")
 
     def _plane_rows(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        widths = -self.num_planes * self._game.board.size, -self._game.num_actions
-        Layout((1,), widths[: len(outputs)]).check("observe", inputs[1:2], outputs)
         if len(inputs[0]):
             boards = [played.board for played in inputs[0].tolist()]
             outputs[0][:] = self._observed(boards, inputs[1].view(np.int8))

@@ -61,6 +61,11 @@ class State(NamedTuple):
         """The words, and then the other fields."""
         return (*self.words, *(self[1:-1] if self.history is None else self[1:]))
 
+    @property
+    def inputs(self) -> list[Array]:
+        """Words, to_move and ply as inputs of a `Kernel`; views, since none is ever negative."""
+        return [*self.words, self.to_move.view(np.uint8), self.ply.view(np.uint32)]
+
     @classmethod
     def of_arrays(cls, arrays: Iterable[Array]) -> State:
         """The reverse of `arrays`."""
@@ -82,65 +87,34 @@ class Transition(NamedTuple):
     illegal: BoolArray  # (B,) bool: the action was illegal; the board did not change
 
 
-def empty_state(batch: int, words: int, history: int, legal_words: int) -> State:
-    """A state of uninitialised arrays, with this many words, keys of earlier positions, and words
-    of legal actions.
-    """
-    return State(
-        tuple(np.empty(batch, np.uint64) for _ in range(words)),
-        np.empty((batch, legal_words), np.uint64),
-        np.empty(batch, np.int8),
-        np.empty(batch, np.int32),
-        np.empty(batch, np.bool_),
-        np.empty((batch, history), np.uint64) if history else None,
-    )
-
-
 # The types of the arrays of a state, and their shapes without the rows.
-Kinds: TypeAlias = tuple[list[np.dtype[Any]], list[tuple[int, ...]]]
+Kinds: TypeAlias = list[tuple[np.dtype[Any], tuple[int, ...]]]
 
 # Others mean something else by some operations: masked arrays, matrices.
 _ARRAYS = {np.ndarray, np.memmap}
 
 
-def kinds_of(state: State) -> Kinds:
-    """The kinds of these arrays."""
-    return [x.dtype for x in state.arrays], [x.shape[1:] for x in state.arrays]
-
-
 def check_arrays(state: State, kinds: Kinds) -> int:
-    """The number of rows; TypeError or ValueError unless the arrays are of these kinds."""
-    types, shapes = kinds
-    try:
-        arrays, rows = state.arrays, state.ply.shape
-        fits = [x.shape for x in arrays] == [rows + shape for shape in shapes]
-        fits = fits and [x.dtype for x in arrays] == types and len(rows) == 1
-        if fits and _ARRAYS.issuperset(map(type, arrays)):
-            return len(state.ply)
-    except (AttributeError, TypeError):  # no state, or no arrays
-        pass
-    raise _misfit(state, kinds)
-
-
-def _misfit(state: object, kinds: Kinds) -> TypeError | ValueError:
-    """The error of arrays that are not of these kinds."""
+    """Return the number of rows; TypeError or ValueError unless the arrays are of these kinds, and
+    the elements of each row side by side.
+    """
     if not isinstance(state, State) or not isinstance(state.words, tuple | list):
-        return TypeError(
+        raise TypeError(
             f"{quote(state)} must be a State: `init`, `step` and `stack` make them. In one "
             "Position `boardenvs.choose_action(position, player)` asks a player"
         )
-    others = len(state.arrays) - len(state.words)
-    names = ("words",) * len(state.words) + State._fields[1 : 1 + others]
-    if len(names) != len(kinds[0]):
-        words = len(kinds[0]) - others
-        return ValueError(f"the state has {len(state.words)} arrays of words: it must have {words}")
-    rows = (np.size(state.ply),)
-    for name, array, kind, shape in zip(names, state.arrays, *kinds, strict=True):
-        if getattr(array, "dtype", None) != kind or type(array) not in _ARRAYS:
-            return TypeError(f"{name} of the state: {quote(array)} must be an array of {kind}")
-        if array.shape != rows + shape:
-            return ValueError(f"{name} of the state: {array.shape} must be {rows + shape}")
-    raise AssertionError(f"{quote(state)} fits")
+    arrays, rows = state.arrays, np.size(state.ply)
+    if len(arrays) != len(kinds):
+        raise ValueError(f"the state has {len(arrays)} arrays: it must have {len(kinds)}")
+    for place, (array, (kind, shape)) in enumerate(zip(arrays, kinds, strict=True)):
+        name = State._fields[max(0, place - len(state.words) + 1)]
+        if type(array) not in _ARRAYS or array.dtype != kind:
+            raise TypeError(f"{name} of the state: {quote(array)} must be an array of {kind}")
+        if array.shape != (rows, *shape):
+            raise ValueError(f"{name} of the state: {array.shape} must be {(rows, *shape)}")
+        if shape and array.size > rows and array.strides[1] != array.itemsize:
+            raise ValueError(f"{name} of the state: its rows must be contiguous")
+    return rows
 
 
 def take(state: State, rows: Any) -> State:

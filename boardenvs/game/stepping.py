@@ -1,7 +1,12 @@
-"""One ply in every row of a batch: what `Game.step` and `Game.step_batch` do."""
+"""One ply in every row of a batch: what `Game.step` and `Game.step_batch` do.
+
+The arrays of a state and of actions are checked once, where a method of a game or of a batch takes
+them: the functions here are for arrays that have been checked, or were made here.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +14,7 @@ import numpy as np
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.rules import ILLEGAL_ACTION_REWARD
 from boardenvs.game.state import (
+    Array,
     BoolArray,
     FloatArray,
     IntArray,
@@ -17,6 +23,7 @@ from boardenvs.game.state import (
     put,
     take,
 )
+from boardenvs.kernel import Kernel
 from boardenvs.kernel.history import move_on
 from boardenvs.utils.checks import quote
 
@@ -24,22 +31,22 @@ if TYPE_CHECKING:
     from boardenvs.game.contract import Game
 
 
-def check_actions(given: object, rows: int) -> IntArray:
-    """Actions as an array (rows,) of integers; TypeError or ValueError for anything else."""
+def check_actions(values: object, rows: int) -> IntArray:
+    """Return actions as an array (rows,) intp; TypeError or ValueError for anything else."""
     try:
-        actions = np.asarray(given)
+        actions = np.asarray(values)
     except (TypeError, ValueError, OverflowError, RuntimeError):  # ragged lists, torch's gradients
-        raise ValueError(f"actions are {quote(given)}: they must be ({rows},) integers") from None
+        raise ValueError(f"actions are {quote(values)}: they must be ({rows},) integers") from None
     if actions.shape != (rows,):
         raise ValueError(f"actions have shape {actions.shape}: it must be ({rows},)")
     if actions.dtype.kind not in "iu" and rows:
         raise TypeError(f"actions are {actions.dtype}: they must be integers")
-    return actions
+    return actions.astype(np.intp, copy=False)
 
 
 def check_legal(game: Game, state: State, actions: IntArray) -> None:
     """IllegalActionError for the first illegal action."""
-    wrong = ~(game.is_legal(state, actions) | (state.terminated & (actions == game.noop)))
+    wrong = ~(is_legal(game, state, actions) | (state.terminated & (actions == game.noop)))
     if wrong.any():
         raise illegal_action(game, state, actions, wrong)
 
@@ -53,17 +60,36 @@ def illegal_action(
     return IllegalActionError(f"row {row}: {position.illegal_action(int(actions[row]))}")
 
 
+def is_legal(game: Game, state: State, actions: IntArray) -> BoolArray:
+    """Return whether row i's action is legal, (B,) bool."""
+    legal: BoolArray = np.empty(len(actions), np.bool_)
+    game.kernels.is_legal.batch([state.legal_bits, actions.view(np.uint64)], [legal])
+    return legal
+
+
+def is_truncated(game: Game, state: State) -> BoolArray:
+    """Return where the cap on plies ends a game that is not over, (B,) bool."""
+    if game.max_plies is None:
+        return np.zeros(len(state.ply), np.bool_)
+    return (state.ply.view(np.uint32) >= game.max_plies) & ~state.terminated
+
+
+def difference(kernel: Kernel, inputs: Sequence[Array]) -> IntArray:
+    """Return a rule's value for the side to move minus that for the other side, (B,) int64."""
+    mine, theirs = np.empty((2, len(inputs[0])), np.int64)
+    kernel.batch(inputs, [mine, theirs])
+    return mine - theirs
+
+
 def step_rows(game: Game, state: State, actions: IntArray) -> State:
-    """The state after one ply in every row, see `Game.step`; legality is not checked."""
-    words = game.word_arrays(state)
-    index = check_actions(actions, len(state.ply)).astype(np.intp, copy=False)
+    """Return the state after one ply in every row, see `Game.step`."""
     frozen = np.flatnonzero(state.terminated)
     if frozen.size:
-        index = index.copy()
-        index[frozen] = game.noop
-    new = game.empty(len(index))
+        actions = actions.copy()
+        actions[frozen] = game.noop
+    new = game.empty(len(actions))
     game.kernels.step_words.batch(
-        [*words, index.view(np.uint64)],
+        [*state.inputs, actions.view(np.uint64)],
         [*new.words, new.legal_bits, new.to_move, new.terminated],
     )
     np.add(state.ply, 1, out=new.ply)
@@ -74,26 +100,32 @@ def step_rows(game: Game, state: State, actions: IntArray) -> State:
     return new
 
 
-def step_batch_compiled(
+def step_batch(game: Game, state: State, actions: IntArray, waiting: BoolArray) -> Transition:
+    """See `Game.step_batch`."""
+    step = _step_batch_compiled if game.backend == "numba" else _step_batch_by_parts
+    return step(game, state, actions, waiting)
+
+
+def _step_batch_compiled(
     game: Game, state: State, actions: IntArray, waiting: BoolArray
 ) -> Transition:
-    """`Game.step_batch` by one call of machine code."""
+    """`step_batch` by one call of machine code."""
     size = len(actions)
     new = game.empty(size)
-    terminated, truncated, illegal = (np.empty(size, np.bool_) for _ in range(3))
+    terminated, truncated, illegal = np.empty((3, size), np.bool_)
     signs = np.empty(size, np.int8)
-    given = [*state.words, state.legal_bits, state.to_move.view(np.uint8)]
-    given += [state.ply.view(np.uint32), state.terminated, actions.astype(np.intp, copy=False)]
+    *words, to_move, ply = state.inputs
     game.kernels.step_batch.batch(
-        [*given, waiting], [*new.words, *new[1:-1], terminated, truncated, illegal, signs]
+        [*words, state.legal_bits, to_move, ply, state.terminated, actions, waiting],
+        [*new.words, *new[1:-1], terminated, truncated, illegal, signs],
     )
     rewards = signs.astype(np.float64)
     if game.history and (rows := _remember(game, state, new)).size:
         repeated = take(new, rows)
-        ended = game.is_over(repeated)
-        rewards[rows] = np.where(ended, _rewards(game, state.to_move[rows], repeated), 0.0)
-        truncated[rows] = game.is_truncated(repeated)
+        truncated[rows] = is_truncated(game, repeated)
         terminated[rows] = repeated.terminated
+        ended = truncated[rows] | terminated[rows]
+        rewards[rows] = np.where(ended, _rewards(game, state.to_move[rows], repeated), 0.0)
     return Transition(new, rewards, terminated, truncated, illegal)
 
 
@@ -109,44 +141,37 @@ def _remember(game: Game, before: State, after: State) -> IntArray:
     if rows.size:
         after.words[-1][rows] = repeats[rows]
         repeated = take(after, rows)
-        words = game.word_arrays(repeated)
-        game.kernels.begin.batch(words, [repeated.legal_bits, repeated.terminated])
+        game.kernels.begin.batch(repeated.inputs, [repeated.legal_bits, repeated.terminated])
         put(after, rows, repeated)
     return rows
 
 
 def _rewards(game: Game, movers: IntArray, final: State) -> FloatArray:
     """The results of finished games to the sides that have moved, (B,): 1, 0 or -1."""
+    margin = difference(game.kernels.points, final.inputs[:-1])
     same = final.to_move == movers
-    rewards: FloatArray = np.sign(game.score_margin(final)) * np.where(same, 1.0, -1.0) + 0.0
+    rewards: FloatArray = np.sign(margin) * np.where(same, 1.0, -1.0) + 0.0
     return rewards
 
 
-def step_batch_by_parts(
+def _step_batch_by_parts(
     game: Game, state: State, actions: IntArray, waiting: BoolArray
 ) -> Transition:
-    """`Game.step_batch` in NumPy, where each operation is a pass over the batch: rare work is done
-    only for the rows that need it.
+    """`step_batch` in NumPy, where each operation is a pass over the batch: rare work is done only
+    for the rows that need it.
     """
-    size = len(actions)
-    illegal = ~(game.is_legal(state, actions) & ~state.terminated | waiting)
-    idle = illegal | waiting
-    if not idle.any():
+    plays = is_legal(game, state, actions) & ~state.terminated & ~waiting
+    illegal = ~(plays | waiting)
+    rows = np.flatnonzero(plays)
+    if len(rows) == len(actions):
         new = step_rows(game, state, actions)
-        over = game.is_over(new)
     else:
-        rows = np.flatnonzero(~idle)
-        played = step_rows(game, take(state, rows), actions[rows])
         new = State.of_arrays(x.copy() for x in state.arrays)
-        put(new, rows, played)
-        over = np.zeros(size, np.bool_)
-        over[rows] = game.is_over(played)
-    rewards = np.zeros(size)
-    truncated: BoolArray = np.zeros(size, np.bool_)
-    ended = np.flatnonzero(over)
+        put(new, rows, step_rows(game, take(state, rows), actions[rows]))
+    terminated, truncated = new.terminated & plays, is_truncated(game, new) & plays
+    rewards = np.zeros(len(actions))
+    ended = np.flatnonzero(terminated | truncated)
     if ended.size:
-        final = take(new, ended)
-        rewards[ended] = _rewards(game, state.to_move[ended], final)
-        truncated[ended] = game.is_truncated(final)
+        rewards[ended] = _rewards(game, state.to_move[ended], take(new, ended))
     rewards[illegal] = ILLEGAL_ACTION_REWARD
-    return Transition(new, rewards, (over & ~truncated) | illegal, truncated, illegal)
+    return Transition(new, rewards, terminated | illegal, truncated, illegal)

@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from boardenvs.kernel.layout import Layout
-from boardenvs.kernel.numba_writer import NumbaProgram, compile_numba, compile_parts
-from boardenvs.kernel.numpy_writer import NumpyProgram
+from boardenvs.kernel.numba_writer import NumbaBatch, compile_numba, compile_parts
+from boardenvs.kernel.numpy_writer import NumpyBatch
 from boardenvs.kernel.python_writer import compile_python
 from boardenvs.kernel.trace import Program, Target, trace
 from boardenvs.utils.checks import unknown
@@ -108,7 +108,7 @@ class Kernel:
         self._outputs = outputs
         self._one: dict[Backend | None, Callable[..., tuple[int, ...]]] = {}
         self._parts: dict[Backend | None, Callable[..., tuple[tuple[int, ...], Array]]] = {}
-        self._batch: dict[Backend, Callable[[Sequence[Array], Sequence[Array]], None]] = {}
+        self._batch: dict[Backend | None, Callable[[Sequence[Array], Sequence[Array]], None]] = {}
 
     def one(self, *inputs: int) -> tuple[int, ...]:
         """For one board: ints in [0, 2**64) in and out."""
@@ -129,14 +129,16 @@ class Kernel:
         return function(*inputs)
 
     def batch(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        """For a batch: reads arrays and writes arrays; see `numpy_writer.NumpyProgram`.
+        """For a batch: reads arrays and writes arrays, see `Layout`.
 
-        TypeError or ValueError, the same with both backends, for arrays that do not fit.
+        Arrays that do not fit are not refused: machine code would read and write beyond them. Those
+        of others are checked where a method of a game takes them.
         """
-        backend = _chosen or get_backend()
-        if backend not in self._batch:
-            self._batch[backend] = self._compile_batch()
-        self._batch[backend](inputs, outputs)
+        try:
+            run = self._batch[_chosen]
+        except KeyError:
+            run = self._batch[get_backend()] = self._compile_batch()
+        run(inputs, outputs)
 
     @cached_property
     def num_outputs(self) -> int:
@@ -173,13 +175,5 @@ class Kernel:
         return in_parts
 
     def _compile_batch(self) -> Callable[[Sequence[Array], Sequence[Array]], None]:
-        if get_backend() == "numpy":
-            layout = None if self.layout.is_one_by_one else self.layout
-            program, check = NumpyProgram(self.program(), self.name, layout), self.layout.check
-
-            def run(inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-                check(self.name, inputs, outputs)
-                program(inputs, outputs)
-
-            return run
-        return NumbaProgram(self.program(), self.name, self.layout)
+        compiled = NumpyBatch if get_backend() == "numpy" else NumbaBatch
+        return compiled(self.program(), self.name, self.layout)

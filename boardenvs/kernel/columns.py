@@ -73,19 +73,6 @@ class Column:
         self.ndim = kind.ndim
         self.together = kind.layout == "C" and kind.ndim == 1
 
-    def fits(self, rows: Any) -> Any:
-        """The flag 1 if this array has these rows, each of the right width and contiguous."""
-        builder = self.builder
-        equal = partial(builder.icmp_signed, "==")
-        fit = equal(builder.extract_value(self.shape, 0), rows)
-        if self.ndim == 2:
-            width = builder.extract_value(self.shape, 1)
-            fit = builder.and_(fit, equal(width, WORD(abs(self.width))))
-        if abs(self.width) > 1:
-            close = equal(builder.extract_value(self.strides, 1), WORD(self._size))
-            fit = builder.and_(fit, builder.or_(close, equal(rows, WORD(0))))
-        return fit
-
     def at(self, row: Any, offset: int = 0) -> Any:
         """The address of an element, `offset` elements after the row's first."""
         builder = self.builder

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -26,29 +25,26 @@ class Layout(NamedTuple):
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
 
-    @property
-    def is_one_by_one(self) -> bool:
-        """Whether every word has an array (B,) of its own."""
-        return set(self.inputs + self.outputs) == {1}
 
-    def check(self, name: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
-        """TypeError or ValueError unless the rule of this name can read and write these arrays."""
-        rows, widths = len(inputs[0]), self.inputs + self.outputs
-        for place, (array, width) in enumerate(zip([*inputs, *outputs], widths, strict=True)):
-            written = place >= len(inputs)
-            what = f"{name}: the array {'to write' if written else 'to read'}"
-            if not isinstance(array, np.ndarray):
-                raise TypeError(f"{what} is {quote(array)}: it must be a NumPy array")
-            kind, shape = array.dtype, (rows, abs(width)) if width != 1 else (rows,)
-            if kind.kind not in "iub" or not kind.isnative or (width < 0 and kind.itemsize > 1):
-                needed = "int8, uint8 or bool" if width < 0 else "integers or bool"
-                raise TypeError(f"{what} is {kind}: it must be {needed}")
-            if array.shape != shape and not (width == 1 and array.shape == (rows, 1)):
-                raise ValueError(f"{what} has shape {array.shape}: it must be {shape}")
-            if rows and array.size > rows and array.strides[1] != kind.itemsize:
-                raise ValueError(f"{what} has strides {array.strides}: its rows must be contiguous")
-            if written and not array.flags.writeable:
-                raise ValueError(f"{what} is read-only")
+def output(array: Any, shape: tuple[int, int], dtype: Any) -> Any:
+    """Return an array to write bytes of 0 and 1 to: the one of a caller, or a new one for None.
+
+    TypeError or ValueError for one that is not writeable or has other bytes in a row.
+    """
+    if array is None:
+        return np.empty(shape, dtype)
+    what = "the array to write"
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"{what} is {quote(array)}: it must be a NumPy array")
+    if array.dtype.kind not in "iub" or array.itemsize > 1:
+        raise TypeError(f"{what} is {array.dtype}: it must be int8, uint8 or bool")
+    if array.shape != shape:
+        raise ValueError(f"{what} has shape {array.shape}: it must be {shape}")
+    if array.size and array.strides[1] != 1:
+        raise ValueError(f"{what} has strides {array.strides}: its rows must be contiguous")
+    if not array.flags.writeable:
+        raise ValueError(f"{what} is read-only")
+    return array
 
 
 def words_of(width: int) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,30 +42,18 @@ _MADE_BY = (
 )
 
 
-class NumbaProgram:
-    """A program traced with target "batch". Call it as a `NumpyProgram`: with input arrays and
-    output arrays, which are written.
-    """
+class NumbaBatch:
+    """A program traced with target "batch", called with input arrays and output arrays to fill."""
 
     def __init__(self, program: Program, name: str, layout: Layout) -> None:
         self._run = _compiled(name, write_batch(program, name, layout))
-        self._check = partial(layout.check, name)
 
     def __call__(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        """Machine code itself checks the arrays, in no time; `Layout.check` says what is wrong."""
-        try:
-            rows = len(outputs[0])
-            if rows >= FEWEST_ROWS and get_num_threads() > 1:
-                self._check(inputs, outputs)
-                run_in_parts(self._run, [*inputs, *outputs], rows)
-                return
-            fit = self._run(*inputs, *outputs)
-        except Exception:  # Numba's, of types that it refuses
-            self._check(inputs, outputs)
-            raise
-        if not fit:
-            self._check(inputs, outputs)
-            raise ValueError("the arrays do not fit the machine code: nothing was written")
+        rows = len(outputs[0])
+        if rows >= FEWEST_ROWS and get_num_threads() > 1:
+            run_in_parts(self._run, [*inputs, *outputs], rows)
+        else:
+            self._run(*inputs, *outputs)
 
 
 def compile_numba(program: Program, name: str) -> Callable[..., tuple[int, ...]]:

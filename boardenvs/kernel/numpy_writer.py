@@ -28,16 +28,12 @@ Array = np.ndarray[Any, np.dtype[Any]]
 class NumpyProgram:
     """A program traced with target "batch", called with input arrays and output arrays to fill.
 
-    The layout says how they hold the words; by default there is one array (B,) per word. Inputs are
-    unsigned, of any width. Outputs may have any integer or boolean dtype (8 bits for bytes) and
-    must not overlap the inputs; arrays (B,) may be strided. `source` is the code, sub-programs
-    first.
+    There is one array (B,) per word. Inputs are unsigned, of any width. Outputs may have any
+    integer or boolean dtype and must not overlap the inputs; arrays may be strided. `source` is the
+    code, sub-programs first.
     """
 
-    def __init__(self, program: Program, name: str, layout: Layout | None = None) -> None:
-        self._arrays = None if layout is None else _Arrays(program, layout)
-        if self._arrays is not None:
-            program = replace(program, outputs=self._arrays.computed)
+    def __init__(self, program: Program, name: str) -> None:
         writer = _Writer(program, name)
         self.num_buffers = writer.num_buffers
         self.source: str = "\n".join([*(sub.source + "\n" for sub in writer.subs), writer.source])
@@ -46,14 +42,6 @@ class NumpyProgram:
         self._local = threading.local()
 
     def __call__(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        if self._arrays is None:
-            one, other = ([c for x in part for c in _columns(x)] for part in (inputs, outputs))
-            self._on_columns(one, other)
-        else:
-            self._arrays.run(self._on_columns, inputs, outputs)
-
-    def _on_columns(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        """The program on arrays (B,), one a word."""
         rows = len(outputs[0]) if outputs else 0
         if rows <= CHUNK:
             self._run(inputs, outputs, self._buffers(rows))
@@ -79,56 +67,38 @@ class NumpyProgram:
         return buffers
 
 
-class _Arrays:
-    """A layout in NumPy: arrays of several words as columns, and bytes made of words."""
+class NumpyBatch:
+    """A program whose arrays hold words as a layout says: (B, n) as columns, bytes as words."""
 
-    def __init__(self, program: Program, layout: Layout) -> None:
-        self._layout = layout
-        ends = np.cumsum([words_of(width) for width in layout.outputs]).tolist()
-        words = [
-            program.outputs[end - words_of(width) : end]
-            for end, width in zip(ends, layout.outputs, strict=True)
-        ]
-        nodes = program.nodes
-        inputs = [i for i, node in enumerate(nodes) if node.op == "input"]
+    def __init__(self, program: Program, name: str, layout: Layout) -> None:
         given, start = {}, 0
-        for k, width in enumerate(layout.inputs):
-            given[tuple(inputs[start : start + width])] = k
+        inputs = [i for i, node in enumerate(program.nodes) if node.op == "input"]
+        for place, width in enumerate(layout.inputs):
+            given[tuple(inputs[start : start + width])] = place
             start += width
-        # Bytes of what stands in an input are made of it as it lies there.
-        self._given = [
-            given.get(part) if width < 0 else None
-            for part, width in zip(words, layout.outputs, strict=True)
-        ]
-        self.computed = tuple(
-            word
-            for part, source in zip(words, self._given, strict=True)
-            if source is None
-            for word in part
-        )
+        # Of each output how many words become bytes, and the input that has them already.
+        self._outputs: list[tuple[int, int | None]] = []
+        computed, start = list[int](), 0
+        for width in layout.outputs:
+            words = program.outputs[start : start + words_of(width)]
+            source = given.get(words) if width < 0 else None
+            self._outputs.append((len(words) if width < 0 else 0, source))
+            computed += words if source is None else ()
+            start += len(words)
+        self._program = NumpyProgram(replace(program, outputs=tuple(computed)), name)
 
-    def run(
-        self,
-        program: Callable[[Sequence[Array], Sequence[Array]], None],
-        inputs: Sequence[Array],
-        outputs: Sequence[Array],
-    ) -> None:
-        """Run the program on columns."""
-        columns: list[Array] = []
-        unpacked = []
-        for array, width, source in zip(outputs, self._layout.outputs, self._given, strict=True):
-            if width > 0:
-                columns += _columns(array)
-                continue
-            words = (
-                np.empty((len(array), words_of(width)), np.uint64)
-                if source is None
-                else inputs[source]
-            )
-            unpacked.append((words, array))
+    def __call__(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        columns, unpacked = list[Array](), []
+        for array, (count, source) in zip(outputs, self._outputs, strict=True):
+            words = array
+            if count:
+                words = (
+                    np.empty((len(array), count), np.uint64) if source is None else inputs[source]
+                )
+                unpacked.append((words, array))
             if source is None:
-                columns += list(words.T)
-        program([column for array in inputs for column in _columns(array)], columns)
+                columns.extend(words.T if words.ndim > 1 else [words])
+        self._program([x for a in inputs for x in (a.T if a.ndim > 1 else [a])], columns)
         for words, array in unpacked:
             unpack(words, array.shape[1], array.view(np.uint8))
 
@@ -144,10 +114,6 @@ def _repeat_rows(program: NumpyProgram, args: Sequence[Array], count: int) -> li
             break
         words[:count], after = after, words[:count]
     return words[:count]
-
-
-def _columns(array: Array) -> list[Array]:
-    return [array] if array.ndim < 2 else list(np.asarray(array).T)  # a matrix has no array (B,)
 
 
 def _compute_rows(

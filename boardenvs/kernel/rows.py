@@ -7,7 +7,6 @@ memory, the machine code is the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 from itertools import islice
 from typing import Any
 
@@ -22,7 +21,7 @@ def each_row(function: Function, inputs: Sequence[int], outputs: Sequence[int]) 
 
     The numbers say how many words of the function an array holds: 1 of an array (B,), n of an array
     (B, n). An output of -n is an array of bytes (B, n): the lowest n bits of its words, as 0 and 1.
-    It returns whether the arrays fit (see `Layout.check`); if not, nothing is read or written.
+    Nothing checks whether the arrays fit: see `Kernel.batch`.
     """
     widths = (*inputs, *outputs)
 
@@ -39,33 +38,19 @@ def each_row(function: Function, inputs: Sequence[int], outputs: Sequence[int]) 
         sources, targets = columns[: len(inputs)], columns[len(inputs) :]
         lanes = simd_width(context.codegen().magic_tuple()[2])
         rows = builder.extract_value(targets[0].shape, 0)
-        fit = reduce(builder.and_, [column.fits(rows) for column in columns])
-        some = builder.select(fit, rows, WORD(0))
-        with cgutils.for_range_slice(builder, WORD(0), some, WORD(lanes)) as (start, _):
+        with cgutils.for_range_slice(builder, WORD(0), rows, WORD(lanes)) as (start, _):
             group = Group(builder, lanes, start, rows)
             words = [word for column in sources for word in column.load(group)]
             results = iter(function(*words))
             for column in targets:
                 column.store(group, list(islice(results, column.words)))
-        return fit
+        return context.get_dummy_value()
 
     @intrinsic
     def run(typing_context: Any, arrays: Any) -> Any:
-        for place, (kind, width) in enumerate(zip(arrays, widths, strict=True)):
-            if not _is_fit(kind, width, written=place >= len(inputs)):
-                raise TypeError(f"array {place} is a {kind}")
-        return types.boolean(arrays), generate
+        return types.none(arrays), generate
 
     return run
-
-
-def _is_fit(kind: Any, width: int, *, written: bool) -> bool:
-    """Whether arrays of this type can be read or written; their sizes are checked in each call."""
-    if not isinstance(kind, types.Array) or kind.ndim not in ((1, 2) if width == 1 else (2,)):
-        return False
-    if not isinstance(kind.dtype, types.Integer | types.Boolean) or (written and not kind.mutable):
-        return False
-    return width > 0 or getattr(kind.dtype, "bitwidth", 8) == 8
 
 
 def one_row(function: Function, outputs: int) -> Any:

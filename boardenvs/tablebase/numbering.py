@@ -36,9 +36,9 @@ _SUBSETS = [Table([comb(k, size) for k in range(32)]) for size in range(1, SHEEP
 
 def numbers(game: Game, state: State) -> IntArray:
     """The number of each row's position, (B,) int64; PositionError for one without a number."""
-    words = game.word_arrays(state)[:-1]
-    places, fits = np.empty(len(state.ply), np.int64), np.empty(len(state.ply), np.bool_)
-    _NUMBER.batch(words, [places, fits])
+    rows = game.check_state(state)
+    places, fits = np.empty(rows, np.int64), np.empty(rows, np.bool_)
+    _NUMBER.batch(state.inputs[:-1], [places, fits])
     if not fits.all():
         row = int(np.argmin(fits))
         (position,) = game.positions(take(state, [row]))
@@ -57,7 +57,7 @@ def positions(game: Game, to_move: int, wolf: int) -> tuple[IntArray, State]:
     wolves, sheep = (state.own, state.opp) if to_move == 0 else (state.opp, state.own)
     wolves[:], sheep[:] = 1 << wolf, flocks[rank]
     state.to_move[:], state.ply[:] = to_move, 0
-    game.kernels.begin.batch(game.word_arrays(state), [state.legal_bits, state.terminated])
+    game.kernels.begin.batch(state.inputs, [state.legal_bits, state.terminated])
     return (64 * to_move + wolf) * FLOCKS + rank, state
 
 

@@ -35,5 +35,5 @@ def positions(game: Game) -> tuple[IntArray, State]:
     for words, digit in ((state.own, 1), (state.opp, 2)):
         words[:] = ((digits == digit) << np.arange(9)).sum(axis=1)
     state.to_move[:], state.ply[:] = 0, (digits > 0).sum(axis=1)
-    game.kernels.begin.batch(game.word_arrays(state), [state.legal_bits, state.terminated])
+    game.kernels.begin.batch(state.inputs, [state.legal_bits, state.terminated])
     return ids, state
