@@ -138,6 +138,7 @@ class Batch:
             GroupInPlay(game, kind, first, Starts(game, opening_plies, starts))
             for kind, first in zip(kinds, firsts, strict=True)
         ]
+        self._answering = [group for group in self._groups if group.opponent is not None]
         self.self_play = np.repeat([kind.opponent is None for kind in kinds], sizes)
         self.discounts: FloatArray = np.where(self.self_play, ZERO_SUM, SAME_SIDE)
         self.state = self.seen = game.init(self.size)
@@ -145,9 +146,9 @@ class Batch:
         self.symmetries = BoardSymmetries(game, self.size) if symmetries else None
         self._none = game.init(0)
         self._workers = GroupThreads(threads) if threads > 1 and len(sizes) > 1 else None
-        self._planes = ReusedMemory((self.size, int(np.prod(game.observation_shape))), np.int8)
-        self._masks = ReusedMemory((self.size, game.num_actions), np.bool_)
-        self._kept = None if stepping.copy else (self._planes.take(), self._masks.take())
+        self._plane_bytes = self.size * int(np.prod(game.observation_shape))
+        self._memory = ReusedMemory(self._plane_bytes + self.size * game.num_actions)
+        self._kept = None if stepping.copy else self._memory.take()
         self._ended = {kind.name: EndedGames() for kind in kinds}
         self.seed(seed)
         self.restart()
@@ -202,7 +203,7 @@ class Batch:
 
     def _restart(self, rows: IntArray) -> None:
         self.waiting[rows] = False
-        self._in_groups(lambda group: group.begin(self.state, rows))
+        self._in_groups(self._groups, GroupInPlay.begin, self.state, rows)
         if self.symmetries:
             self.symmetries.draw(rows, self._rng)
         self._look()
@@ -219,7 +220,7 @@ class Batch:
             passed = (after.state.to_move != self.state.to_move) & self.self_play
             self.discounts = np.where(passed, ZERO_SUM, SAME_SIDE)
         self.state = after.state
-        self._in_groups(lambda group: group.answer(after, waiting))
+        self._in_groups(self._answering, GroupInPlay.answer, after, waiting)
         ended = np.flatnonzero(after.terminated | after.truncated)
         final = take(self.state, ended) if ended.size else self._none
         result = StepResult(*after[1:], ended, final)
@@ -254,12 +255,14 @@ class Batch:
             raise illegal_action(self.game, self.seen, actions, after.illegal)
         return after
 
-    def _in_groups(self, play: Callable[[GroupInPlay], None]) -> None:
+    def _in_groups(
+        self, groups: Sequence[GroupInPlay], play: Callable[..., None], *args: Any
+    ) -> None:
         if self._workers is None:
-            for group in self._groups:
-                play(group)
+            for group in groups:
+                play(group, *args)
             return
-        tasks = [self._workers.submit(play, group) for group in self._groups]
+        tasks = [self._workers.submit(play, group, *args) for group in groups]
         try:
             for task in tasks:
                 task.result()
@@ -277,12 +280,13 @@ class Batch:
 
         New arrays in memory that is no longer used; without `copy` always the same ones.
         """
-        memory = self._kept or (self._planes.take(), self._masks.take())
-        self.game.kernels.observe.batch([*self.seen.inputs, self.seen.legal_bits], memory)
-        planes, mask = self.game.as_planes(memory[0]), memory[1]
+        memory = self._memory.take() if self._kept is None else self._kept
+        planes = memory[: self._plane_bytes].reshape(self.size, -1)
+        mask = memory[self._plane_bytes :].reshape(self.size, -1).view(np.bool_)
+        self.game.kernels.observe.batch([*self.seen.inputs, self.seen.legal_bits], [planes, mask])
         if self.waiting.any():
             mask[self.waiting] = False
-        return planes, mask
+        return self.game.as_planes(planes), mask
 
     def seen_at_the_end(self, result: StepResult) -> State:
         """The last positions of the games that the last step ended, seen as these games were."""
@@ -391,22 +395,22 @@ _KEPT = 2
 
 
 class ReusedMemory:
-    """Arrays of one shape, whose memory is used again when the last view of them is gone.
+    """Arrays of this many bytes, whose memory is used again when the last view of them is gone.
 
     To allocate megabytes takes longer than to compute their content: the system clears new memory
     page by page, and C's allocator returns it as soon as it is free.
     """
 
-    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
-        self._shape, self._dtype = shape, dtype
-        self._free: list[Array] = []
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._free: list[Int8Array] = []
 
-    def take(self) -> Array:
+    def take(self) -> Int8Array:
         """An array with arbitrary content, which nothing else refers to."""
         try:
             memory = self._free.pop()
         except IndexError:
-            memory = np.empty(self._shape, self._dtype)
+            memory = np.empty(self._size, np.int8)
         return np.asarray(_Loan(memory, self._free))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -416,7 +420,7 @@ class ReusedMemory:
 class _Loan:
     """Owns the memory of an array as long as any view of it exists."""
 
-    def __init__(self, memory: Array, free: list[Array]) -> None:
+    def __init__(self, memory: Int8Array, free: list[Int8Array]) -> None:
         self.__array_interface__ = memory.__array_interface__
         self._memory, self._free = memory, free
 

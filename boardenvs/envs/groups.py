@@ -178,8 +178,6 @@ class GroupInPlay:
 
     def answer(self, after: Transition, waiting: BoolArray) -> None:
         """Play the opponent's plies in games that go on, and update the learner's rewards."""
-        if self.opponent is None:
-            return
         own = self.rows
         live = ~(after.terminated[own] | after.truncated[own] | waiting[own])
         if not self._game.alternates:

@@ -154,7 +154,8 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         observations, infos = self._seen(result.illegal)
         if self.autoreset_mode is AutoresetMode.SAME_STEP and result.ended.size:
             infos |= self._final(result)
-        return observations, self._paid(result), result.terminated, result.truncated, infos
+        rewards = self._goals(result) if self.reward == "goal" else result.rewards
+        return observations, rewards, result.terminated, result.truncated, infos
 
     def render(self) -> tuple[Any, ...] | None:
         """The pixels of each game, B arrays (H, W, 3) uint8, or texts for "ansi"; None where no
@@ -193,12 +194,10 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
     def _observation(self, planes: Int8Array, mask: Int8Array) -> Observation:
         return {"observation": planes, "action_mask": mask} if self.mask_in_observation else planes
 
-    def _paid(self, result: StepResult) -> FloatArray:
-        """The rewards on the scale that was asked for."""
-        rewards = result.rewards
-        if self.reward == "goal":
-            paid = result.ended[~result.illegal[result.ended]]
-            rewards[paid] = DRAW + DRAW * rewards[paid]
+    def _goals(self, result: StepResult) -> FloatArray:
+        """Return the rewards as goal values, except those of illegal actions."""
+        rewards, paid = result.rewards, result.ended[~result.illegal[result.ended]]
+        rewards[paid] = DRAW + DRAW * rewards[paid]
         return rewards
 
     def _final(self, result: StepResult) -> dict[str, Any]:
@@ -221,7 +220,7 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
 
 def _of_rows(infos: dict[str, Any], rows: BoolArray) -> dict[str, Any]:
     """Infos as Gymnasium has them: beside each one the rows (B,) that it is known of."""
-    return infos | {f"_{name}": rows for name in infos}
+    return infos | dict.fromkeys(map("_{}".format, infos), rows)
 
 
 def _autoreset_mode(given: AutoresetMode | str) -> AutoresetMode:

@@ -332,7 +332,7 @@ class Rules(ABC):
         """Whether the class has an `evaluate` of its own."""
         return type(self).evaluate is not Rules.evaluate
 
-    @property
+    @cached_property
     def alternates(self) -> bool:
         """Whether the turn passes with every ply: the class has no `again`."""
         return type(self).again is Rules.again
