@@ -89,6 +89,8 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
             for wrong in wrong_versions(state.own if name == "words" else getattr(state, name)):
                 value: Any = (state.own, wrong) if name == "words" else wrong
                 yield partial(method, state._replace(**{name: value}))
+    spaced = np.repeat(state.legal_bits, 2, axis=1)[:, ::2]
+    yield from (partial(method, state._replace(legal_bits=spaced)) for method, _ in methods)
     for name in ("legal_bits", "terminated"):
         masked: Any = np.ma.masked_array(getattr(state, name), mask=True)
         yield partial(game.step_batch, state._replace(**{name: masked}), actions)
@@ -166,6 +168,7 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
         yield partial(game.observe_with_legal, state, out)
     for out in wrong_outputs((ROWS, game.num_actions), np.bool_):
         yield partial(game.legal, state, out)
+        yield partial(game.observe_with_legal, state, None, out)
 
 
 def answer(call: Callable[[], object]) -> tuple[str, str]:

@@ -286,7 +286,7 @@ class Batch:
         self.game.kernels.observe.batch([*self.seen.inputs, self.seen.legal_bits], [planes, mask])
         if self.waiting.any():
             mask[self.waiting] = False
-        return self.game.as_planes(planes), mask
+        return self.game.by_squares(planes).transpose(0, 2, 3, 1), mask
 
     def seen_at_the_end(self, result: StepResult) -> State:
         """The last positions of the games that the last step ended, seen as these games were."""

@@ -23,9 +23,10 @@ class State(NamedTuple):
     `legal_bits[i, a // 64]` is set; nothing is legal where `terminated`. `words` are named by
     `Game.word_names`, first `own` and `opp`.
 
-    Arrays of other types or shapes are refused everywhere. A `to_move` of 2, a negative `ply` and
-    actions that the game has not are refused by search and by `Game.positions`; other results for
-    values that no game reaches have no meaning, but are the same on all backends.
+    Arrays of other types or shapes, or whose rows are not contiguous, are refused everywhere. A
+    `to_move` of 2, a negative `ply` and actions that do not exist in the game are refused by search
+    and by `Game.positions`; other results for values that no game reaches have no meaning, but are
+    the same on all backends.
 
     ```python
     import boardenvs
