@@ -101,7 +101,7 @@ class AlphaBetaAgent:
             )
 
     def evaluation_for(self, game: Game) -> Evaluation | None:
-        """The evaluation that judges positions of the game, or None for its heuristic.
+        """Return the evaluation that judges positions of the game, or None for its heuristic.
 
         ValueError if the package has none for the game.
         """
@@ -152,7 +152,7 @@ class AlphaBetaAgent:
         nodes = 0
         for depth in range(1, MAX_DEPTH + 1):
             # One ply is always searched: there has to be an answer, and soon.
-            found = search_position(
+            analysis = search_position(
                 position,
                 Limits(depth, endgame=endgame if depth > 1 else min(endgame, _ENDGAME)),
                 evaluation=self.evaluation_for(position.game),
@@ -160,15 +160,19 @@ class AlphaBetaAgent:
             )
             if depth > 1 and stop():
                 return  # some moves were not searched as deep as others
-            nodes += found.nodes
-            yield replace(found, nodes=nodes)
-            if found.margin is not None if position.game.margin_counts else _is_settled(found):
+            nodes += analysis.nodes
+            yield replace(analysis, nodes=nodes)
+            if (
+                analysis.margin is not None
+                if position.game.margin_counts
+                else _is_settled(analysis)
+            ):
                 return
 
 
 @lru_cache(maxsize=64)
 def _plan(agent: AlphaBetaAgent, game: Game) -> tuple[Evaluation | None, Limits]:
-    """The evaluation and the limits of the agent's searches in this game."""
+    """Return the evaluation and the limits of the agent's searches in this game."""
     evaluation = agent.evaluation_for(game)
     if evaluation is not None and agent.depth == 1:
         evaluation = evaluation.for_one_ply
@@ -181,6 +185,6 @@ def _loaded(path: str) -> Evaluation:
     return load_evaluation(path)
 
 
-def _is_settled(found: Analysis) -> bool:
-    """Whether deeper search changes nothing in a game where the soonest win counts."""
-    return found.outcome == "win" or all(move.outcome is not None for move in found.moves)
+def _is_settled(analysis: Analysis) -> bool:
+    """Return whether deeper search changes nothing in a game where the soonest win counts."""
+    return analysis.outcome == "win" or all(move.outcome is not None for move in analysis.moves)

@@ -32,8 +32,8 @@ def analyse(
     time: float | None = None,
     rng: np.random.Generator | None = None,
 ) -> Analysis:
-    """A player's view of a position, or of a game's start: the value of each move, proven results,
-    and the expected line of play. `boardenvs analyse` prints it.
+    """Return a player's view of a position, or of a game's start: the value of each move, proven
+    results, and the expected line of play. `boardenvs analyse` prints it.
 
     The game may be a text. The player is an agent or a text, by default `default_analyst(game)`. It
     spends as much as on a move, or twice that if it has limits (`alphabeta`), since it values all
@@ -60,8 +60,8 @@ def analyse(
     if position.is_over():
         return final_analysis(position)
     began = clock.perf_counter()
-    found = analysis_by(agent, position, _generator(rng))
-    return replace(ranked(found), seconds=clock.perf_counter() - began)
+    analysis = analysis_by(agent, position, _generator(rng))
+    return replace(ranked(analysis), seconds=clock.perf_counter() - began)
 
 
 class AnalysisClock:
@@ -70,13 +70,13 @@ class AnalysisClock:
     def __init__(self, seconds: float) -> None:
         self._seconds, self._until = seconds, math.inf
 
-    def start(self, found: Analysis) -> Analysis:
+    def start(self, analysis: Analysis) -> Analysis:
         """Return an analysis; the first one starts the clock."""
         self._until = min(self._until, clock.monotonic() + self._seconds)
-        return found
+        return analysis
 
     def is_over(self) -> bool:
-        """Whether the seconds have passed."""
+        """Return whether the seconds have passed."""
         return clock.monotonic() > self._until
 
 
@@ -102,8 +102,8 @@ def analyse_until(
     else:
         answers = agent.analyse_until(position, stop, _generator(rng))
     began = clock.perf_counter()
-    for found in answers:
-        yield replace(ranked(found), seconds=clock.perf_counter() - began)
+    for analysis in answers:
+        yield replace(ranked(analysis), seconds=clock.perf_counter() - began)
 
 
 def _solve_until(
@@ -125,21 +125,21 @@ def _generator(rng: np.random.Generator | None) -> np.random.Generator:
 
 
 def default_analyst(game: Game) -> str:
-    """The default player of analyses: the exact solution of a solved game, else a search with the
-    best evaluation of the game.
+    """Return the default player of analyses: the exact solution of a solved game, else a search
+    with the best evaluation of the game.
     """
     return "perfect" if is_solved(game) else search_analyst(game)
 
 
 def search_analyst(game: Game) -> str:
-    """The player of quick analyses: a search with the best evaluation of the game."""
+    """Return the player of quick analyses: a search with the best evaluation of the game."""
     if trained_evaluation(game) is not None:
         return "alphabeta:depth=4,endgame=12,evaluation=trained"
     return "alphabeta:depth=4,endgame=12" if game.has_heuristic else "mcts:rollouts=2000"
 
 
 def exact_analyst(game: Game) -> str:
-    """The player that proves results, given time."""
+    """Return the player that proves results, given time."""
     if is_solved(game):
         return "perfect"
     return f"alphabeta:endgame={ENDGAME}" if game.has_heuristic else "mcts"
@@ -155,5 +155,5 @@ def prove(position: Position, seconds: float, rng: np.random.Generator | None = 
     limits = Limits(time=seconds, endgame=ENDGAME)
     search_position(position, replace(limits, nodes=1), moves=False)  # to compile first
     began = clock.perf_counter()
-    found = search_position(position, limits, moves=False)
-    return replace(ranked(found), seconds=clock.perf_counter() - began)
+    analysis = search_position(position, limits, moves=False)
+    return replace(ranked(analysis), seconds=clock.perf_counter() - began)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
@@ -35,7 +35,7 @@ class Agent(Protocol):
     """
 
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
-        """A legal action for each row, (B,) int64; noop where the game is terminated.
+        """Return a legal action for each row, (B,) int64; noop where the game is terminated.
 
         All random numbers come from `rng`: the same state and generator give the same actions.
         Built-in agents also work without one, `agent.act(game, state)`, but then their choice
@@ -48,12 +48,12 @@ class Agent(Protocol):
 
 
 def cpu_elsewhere(agent: object) -> float:
-    """The CPU seconds that an agent has used in other processes, its `cpu_seconds`."""
+    """Return the CPU seconds that an agent has used in other processes, its `cpu_seconds`."""
     return float(getattr(agent, "cpu_seconds", 0.0))
 
 
 def games_at_once(agent: object) -> int:
-    """The number of games that an agent wants to play at once, each for itself, its
+    """Return the number of games that an agent wants to play at once, each for itself, its
     `games_at_once`: 0 for an agent that prefers large batches of boards.
     """
     return int(getattr(agent, "games_at_once", 0))
@@ -91,7 +91,8 @@ class Analysing(Protocol):
     """An agent that evaluates the moves of a position; see `boardenvs.analyse`."""
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
-        """The moves and their values, first the move that `act` plays with the same generator.
+        """Return the moves and their values, first the move that `act` plays with the same
+        generator.
 
         The position is not over.
         """
@@ -110,8 +111,8 @@ class AnalysingUntil(Protocol):
 
 
 def analysis_by(agent: Agent, position: Position, rng: np.random.Generator) -> Analysis:
-    """The agent's moves in order of preference: by its `analyse`, by the probabilities and values
-    of an `Evaluator`, or else only the move that it chooses.
+    """Return the agent's moves in order of preference: by its `analyse`, by the probabilities and
+    values of an `Evaluator`, or else only the move that it chooses.
     """
     # Imported here: environments know players, but load no search.
     from boardenvs.search.analysis import Analysis, MoveAnalysis, analyse_by_evaluator
@@ -126,18 +127,11 @@ def analysis_by(agent: Agent, position: Position, rng: np.random.Generator) -> A
     return Analysis(position=position, moves=(move,))
 
 
-@runtime_checkable
-class Reporting(Protocol):
-    """An agent that counts events, such as illegal replies of a model."""
-
-    def report(self) -> Mapping[str, float]:
-        """The counts by name, since it was made."""
-        ...
-
-
 def report_of(agent: object) -> dict[str, float]:
-    """The counts of an agent by name; empty if it counts nothing."""
-    return dict(agent.report()) if isinstance(agent, Reporting) else {}
+    """Return what an agent has counted since it was made by name, such as illegal replies of a
+    model: its `report()`; empty if it has none.
+    """
+    return dict(getattr(agent, "report", dict)())
 
 
 @runtime_checkable
@@ -166,13 +160,13 @@ class AgentByGame(ABC):
 
     @abstractmethod
     def player(self, game: Game) -> Agent:
-        """The agent for this game; ValueError if there is none."""
+        """Return the agent for this game; ValueError if there is none."""
 
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         return self.player(game).act(game, state, np.random.default_rng(rng))
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
-        """The analysis of the agent for this game."""
+        """Return the analysis of the agent for this game."""
         return analysis_by(self.player(position.game), position, rng)
 
     def check_game(self, game: Game) -> None:

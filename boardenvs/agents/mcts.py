@@ -77,7 +77,7 @@ class MCTSAgent:
         check_time(self.time)
 
     def _most(self) -> int:
-        """Most simulations of a move."""
+        """Return the most simulations of a move."""
         if self.simulations is not None:
             return self.simulations
         return _SIMULATIONS if self.time is None else _MOST_IN_TIME
@@ -88,8 +88,8 @@ class MCTSAgent:
         return TreeSettings(room, self.c, self.evaluator)
 
     def _stop(self) -> _Stop | None:
-        """A function that tells whether the time of a move that begins now is over; None without a
-        time.
+        """Return a function that tells whether the time of a move that begins now is over; None
+        without a time.
         """
         if self.time is None:
             return None
@@ -143,21 +143,21 @@ class MCTSAgent:
         settings = self._settings()._replace(simulations=MAX_SIMULATIONS)
         trees, chance = _begin(position, settings, rng)
         trees.search(_FIRST)
-        found = self._analysis(position, trees, chance)
-        yield found
-        while found.outcome is None and found.nodes < MAX_SIMULATIONS and not stop():
-            trees.search(min(int(_MORE * found.nodes) + 1, MAX_SIMULATIONS), stop)
-            if trees.visits()[0] > found.nodes:
-                found = self._analysis(position, trees, chance)
-                yield found
+        analysis = self._analysis(position, trees, chance)
+        yield analysis
+        while analysis.outcome is None and analysis.nodes < MAX_SIMULATIONS and not stop():
+            trees.search(min(int(_MORE * analysis.nodes) + 1, MAX_SIMULATIONS), stop)
+            if trees.visits()[0] > analysis.nodes:
+                analysis = self._analysis(position, trees, chance)
+                yield analysis
 
     def _analysis(self, position: Position, trees: Trees, chance: FloatArray) -> Analysis:
-        """The current analysis by the tree of a position."""
-        found = trees.read()
-        preference = _preference(found)[0] + chance
+        """Return the current analysis by the tree of a position."""
+        results = trees.read()
+        preference = _preference(results)[0] + chance
         moves, most = list[MoveAnalysis](), 1.0
         for action in sorted(position.legal_actions(), key=lambda action: -preference[action]):
-            visits, value, lower, upper = (of_actions[0, action] for of_actions in found)
+            visits, value, lower, upper = (of_actions[0, action] for of_actions in results)
             if visits:  # a move is tried less because it seems worse: by luck it may not seem so
                 most = min(float(value), most)
             moves.append(
@@ -196,26 +196,28 @@ def _subtree(memory: dict[str, Any], plies: list[int]) -> Subtree | None:
 def _begin(
     position: Position, settings: TreeSettings, rng: np.random.Generator
 ) -> tuple[Trees, FloatArray]:
-    """The tree of a position, and random numbers that decide between equal actions, as in `act`."""
+    """Return the tree of a position, and random numbers that decide between equal actions, as in
+    `act`.
+    """
     seeds = rng.integers(1 << 64, size=1, dtype=np.uint64)
     chance = rng.random(position.game.num_actions) * _CHANCE
     return Trees(position.game, stack([position]), seeds, settings), chance
 
 
-def _preference(found: TreeResults) -> FloatArray:
+def _preference(results: TreeResults) -> FloatArray:
     """Preference of each action, (B, A): visits, then value.
 
     Actions that are proven to be no better than another come last. Proven best actions come first,
     unless another one promises more.
     """
-    preference: FloatArray = found.visits + (found.values + 1) / 4
+    preference: FloatArray = results.visits + (results.values + 1) / 4
     more_than_all = preference.max(axis=1, keepdims=True, initial=0) + 1
-    sure = found.lower.max(axis=1, keepdims=True, initial=-1)
-    hopeful = found.upper > sure
+    sure = results.lower.max(axis=1, keepdims=True, initial=-1)
+    hopeful = results.upper > sure
     tried_most = np.where(hopeful, preference, -1).argmax(axis=1)[:, None]
-    promised = np.take_along_axis(found.values, tried_most, axis=1)
+    promised = np.take_along_axis(results.values, tried_most, axis=1)
     settle = ~hopeful.any(axis=1, keepdims=True) | ((sure > -1) & (promised <= sure))
-    settled = (found.lower == sure) & (found.upper == sure)
+    settled = (results.lower == sure) & (results.upper == sure)
     preference += more_than_all * np.where(settled, 2 * settle, hopeful)
     return preference
 
@@ -227,7 +229,7 @@ def mcts_agent(
     time: float | None = None,
     rollouts: int | None = None,
 ) -> MCTSAgent:
-    """The agent, with the policy of a file, or with the "trained" ones, as evaluator.
+    """Return the agent, with the policy of a file, or with the "trained" ones, as evaluator.
 
     `rollouts` is another word for simulations.
     """

@@ -39,7 +39,9 @@ class PerfectAgent:
             )
 
     def takes_long(self, position: Position) -> bool:
-        """Whether its analysis may take seconds or, in the opening of Connect Four, minutes."""
+        """Return whether its analysis may take seconds or, in the opening of Connect Four,
+        minutes.
+        """
         by_search = covers(position.game) and not position.is_over()
         return by_search and exact_search(get_backend()).takes_long(position)
 
@@ -103,7 +105,9 @@ _Solved = tuple[int, float, int | None, float | None]
 
 
 def _by_search(position: Position, chosen: int) -> list[_Solved]:
-    """All moves of Connect Four; before `_ALL_MOVES` plies, when it takes seconds, the chosen."""
+    """Return all moves of Connect Four; before `_ALL_MOVES` plies, when it takes seconds, the
+    chosen.
+    """
     search, solved = exact_search(get_backend()), list[_Solved]()
     if discs_of(position) < _ALL_MOVES:
         value, plies = search.solution(position)
@@ -115,7 +119,7 @@ def _by_search(position: Position, chosen: int) -> list[_Solved]:
 
 
 def _line_by_search(position: Position, action: int) -> list[int]:
-    """A move of Connect Four and perfect play after it, as far as that takes seconds."""
+    """Return a move of Connect Four and perfect play after it, as far as that takes seconds."""
     search, line, position = exact_search(get_backend()), [action], position.step(action)
     while not position.is_over() and not search.takes_long(position, EXACT):
         line.append(search.best_action(position))
@@ -124,13 +128,13 @@ def _line_by_search(position: Position, action: int) -> list[int]:
 
 
 def _by_table(position: Position) -> list[_Solved]:
-    """All moves, best first."""
+    """Return all moves, best first."""
     table = Tablebase.load(position.game)
-    found = table.moves(stack([position]))
+    moves = table.moves(stack([position]))
     # If no side can force an end before the cap on plies, the result there.
     at_cap = goal_to_reward(position.result()[position.to_move])
-    values = np.where(found.value == 0, at_cap, found.value)
-    mistakes = table.mistakes(found.after)
-    order = np.lexsort((-mistakes, -found.score))
-    columns = (found.actions, values.astype(float), found.distance, mistakes)
+    values = np.where(moves.value == 0, at_cap, moves.value)
+    mistakes = table.mistakes(moves.after)
+    order = np.lexsort((-mistakes, -moves.score))
+    columns = (moves.actions, values.astype(float), moves.distance, mistakes)
     return list(zip(*(column[order].tolist() for column in columns), strict=True))

@@ -55,34 +55,36 @@ class Shield:
         return rng.random((len(state.ply), game.num_actions))
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
-        """The agent's analysis, with the results that the shield proves: wins at once, and losses
-        at once or by the opponent's reply.
+        """Return the agent's analysis, with the results that the shield proves: wins at once, and
+        losses at once or by the opponent's reply.
         """
         game = position.game
-        found = analysis_by(self.agent, position, rng)
+        analysis = analysis_by(self.agent, position, rng)
         (wins,), (losses,) = _at_once(game, stack([position]))
-        most = {"score": 1, "margin": 64, "heuristic": MAX_VALUE}[found.unit]
+        most = {"score": 1, "margin": 64, "heuristic": MAX_VALUE}[analysis.unit]
         moves = []
-        for move in found.moves:
+        for move in analysis.moves:
             if wins[move.action]:
                 move = replace(move, outcome="win", value=most, plies=1)
             elif losses[move.action]:
                 move = replace(move, outcome="loss", value=-most)
             moves.append(move)
-        outcome: Outcome | None = "win" if wins.any() else found.outcome
+        outcome: Outcome | None = "win" if wins.any() else analysis.outcome
         if losses.sum() == len(moves):
             outcome = "loss"
         elif wins.any() or losses[moves[0].action]:
             allowed = wins if wins.any() else ~losses
             moves.sort(key=lambda move: not allowed[move.action])
-        return replace(found, moves=tuple(moves), outcome=outcome, plies=1 if wins.any() else None)
+        return replace(
+            analysis, moves=tuple(moves), outcome=outcome, plies=1 if wins.any() else None
+        )
 
     def check_game(self, game: Game) -> None:
         check_game(self.agent, game)
 
 
 def policy_player(policy: Policy, sample: bool = False, shield: bool = False) -> Agent:
-    """The player of a policy: a `PolicyAgent`, with a shield if that is asked for."""
+    """Return the player of a policy: a `PolicyAgent`, with a shield if that is asked for."""
     agent = PolicyAgent(policy, sample)
     return Shield(agent) if shield else agent
 
@@ -90,9 +92,9 @@ def policy_player(policy: Policy, sample: bool = False, shield: bool = False) ->
 def _at_once(
     game: Game, state: State, chosen: IntArray | None = None
 ) -> tuple[BoolArray, BoolArray]:
-    """The moves that win at once, and those that lose at once or let the opponent win with its
-    reply, each (B, A) bool. If moves are `chosen`, (B,), losses are marked only in rows without a
-    win whose chosen move loses.
+    """Return the moves that win at once, and those that lose at once or let the opponent win with
+    its reply, each (B, A) bool. If moves are `chosen`, (B,), losses are marked only in rows without
+    a win whose chosen move loses.
     """
     wins: BoolArray = np.zeros((len(state.ply), game.num_actions), np.bool_)
     losses = np.zeros_like(wins)
@@ -121,7 +123,7 @@ def _gain(game: Game, movers: IntArray, after: State) -> FloatArray:
 
 
 def _loses(game: Game, movers: IntArray, after: State, gain: FloatArray) -> BoolArray:
-    """Whether the move before lost, or the opponent has a reply that wins, (B,) bool."""
+    """Return whether the move before lost, or the opponent has a reply that wins, (B,) bool."""
     loses: BoolArray = np.zeros(len(gain), np.bool_)
     loses[gain < 0] = True
     live = np.flatnonzero(~game.is_over(after) & (after.to_move != movers))

@@ -27,7 +27,7 @@ class RandomAgent:
         return game.sample(state, np.random.default_rng(rng))
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
-        """Equal probabilities for all actions, and no values."""
+        """Return equal probabilities for all actions, and no values."""
         from boardenvs.search.analysis import Analysis, MoveAnalysis
 
         actions = position.legal_actions()
@@ -47,7 +47,7 @@ class OnePlyAgent(ABC):
 
     @abstractmethod
     def values(self, game: Game, state: State) -> IntArray:
-        """The value of each position to its side to move, (B,)."""
+        """Return the value of each position to its side to move, (B,)."""
 
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         rows, moves, after = successors(game, state)
@@ -59,7 +59,7 @@ class OnePlyAgent(ABC):
         return chosen
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
-        """The values by which `act` chooses, its choice first."""
+        """Return the values by which `act` chooses, its choice first."""
         from boardenvs.search.analysis import OUTCOMES, Analysis, MoveAnalysis
 
         game, state = position.game, stack([position])
@@ -89,7 +89,7 @@ class OnePlyAgent(ABC):
         )
 
     def _values_after(self, game: Game, movers: IntArray, after: State) -> FloatArray:
-        """Values to the sides that have just moved, (B,); infinite for a decided game."""
+        """Return values to the sides that have just moved, (B,); infinite for a decided game."""
         values: FloatArray = for_movers(movers, after, self.values(game, after)).astype(np.float64)
         lead = for_movers(movers, after, game.score_margin(after)).astype(np.float64)
         over = game.is_over(after)

@@ -64,8 +64,8 @@ class BoardPolicy:
         masks = game.legal(state).view(np.int8)
         actions = []
         for planes, mask, role in zip(game.observe(state), masks, state.to_move, strict=True):
-            seen = {"observation": planes, "action_mask": mask}, game.roles[role]
-            actions.append(operator.index(self.policy(*seen[: self.arguments])))
+            inputs = {"observation": planes, "action_mask": mask}, game.roles[role]
+            actions.append(operator.index(self.policy(*inputs[: self.arguments])))
         return np.array(actions, np.int64)
 
 
@@ -85,36 +85,36 @@ class BatchPolicy:
         return with_history(self.function, history)(game, state, np.random.default_rng(rng))
 
 
-def adapt(given: object) -> Agent:
+def adapt(player: object) -> Agent:
     """Make an agent of an object, a class or a function (see the top of this file); TypeError for
     anything else.
     """
-    if inspect.isclass(given):
-        return adapt(given())
-    if callable(getattr(given, "act", None)):
-        return cast(Agent, given)
-    if not callable(given):
+    if inspect.isclass(player):
+        return adapt(player())
+    if callable(getattr(player, "act", None)):
+        return cast(Agent, player)
+    if not callable(player):
         # Imported only for objects that may be policies: players take longer to load.
         from boardenvs.agents.policy import Policy, PolicyAgent
 
-        if isinstance(given, Policy):
-            return PolicyAgent(given)
-        if callable(getattr(given, "predict", None)):
+        if isinstance(player, Policy):
+            return PolicyAgent(player)
+        if callable(getattr(player, "predict", None)):
             raise TypeError(
-                f"{quote(given)} is a model of Stable-Baselines3: "
+                f"{quote(player)} is a model of Stable-Baselines3: "
                 "boardenvs.agents.export.policy_from_sb3(model, game) makes a player of it"
             )
         raise TypeError(
-            f"{quote(given)} is not an agent: it must have act(game, state, rng), or be a "
+            f"{quote(player)} is not an agent: it must have act(game, state, rng), or be a "
             "function, policy(observation, agent) of one board or act(game, state, rng)"
         )
-    match _arguments(given):
+    match _arguments(player):
         case 0:
-            return adapt(given())
+            return adapt(player())
         case 1 | 2 as arguments:
-            return BoardPolicy(given, arguments)
+            return BoardPolicy(player, arguments)
         case _:
-            return BatchPolicy(given)
+            return BatchPolicy(player)
 
 
 def load_agent(target: str) -> Agent:
@@ -123,16 +123,17 @@ def load_agent(target: str) -> Agent:
     ValueError if there is no such module or name, if the module or the agent raises, or if the
     object is not an agent.
     """
-    found = import_object(target)
+    loaded = import_object(target)
     try:
         with naming_errors(f"python:{target}", top_level(target)):
-            return adapt(found)
+            return adapt(loaded)
     except TypeError as error:
         raise ValueError(f"{quote(target)} is not an agent: {error}") from error
 
 
 def _arguments(function: Callable[..., Any]) -> int:
-    """The number of arguments to call the function with: the first of 0, 2, 3, 1 that it takes.
+    """Return the number of arguments to call the function with: the first of 0, 2, 3, 1 that it
+    takes.
 
     TypeError for another number, or if the signature is unknown.
     """
@@ -155,7 +156,7 @@ def _arguments(function: Callable[..., Any]) -> int:
 
 
 def factory_of(name: str) -> Callable[..., Agent]:
-    """The function or class that makes the players of this name in `AGENTS`."""
+    """Return the function or class that makes the players of this name in `AGENTS`."""
     module, _, attribute = AGENTS[name].partition(":")
     factory: Callable[..., Agent] = getattr(import_module(module), attribute)
     return factory
@@ -187,24 +188,24 @@ def make_agent(spec: str) -> Agent:
     return factory(**parse_parameters(spec, name, rest if separator else None, factory))
 
 
-def as_agent(given: object) -> Agent:
-    """The agent given as a text (`make_agent`) or as a Python object (`adapt`)."""
-    return make_agent(given) if isinstance(given, str) else adapt(given)
+def as_agent(player: object) -> Agent:
+    """Return the agent given as a text (`make_agent`) or as a Python object (`adapt`)."""
+    return make_agent(player) if isinstance(player, str) else adapt(player)
 
 
-def agent_for(game: Game, given: object) -> Agent:
-    """The agent given as a text or as a Python object, to play this game.
+def agent_for(game: Game, player: object) -> Agent:
+    """Return the agent given as a text or as a Python object, to play this game.
 
     ValueError or TypeError, with what would be right, if it is not an agent or cannot play the
     game.
     """
-    agent = as_agent(given)
+    agent = as_agent(player)
     check_game(agent, game)
     return agent
 
 
 def runs_code(spec: str) -> bool:
-    """Whether an agent's text names code to run (a module or program), or an address that is
+    """Return whether an agent's text names code to run (a module or program), or an address that is
     sent a key.
     """
     return spec.partition(":")[0] in ("python", "engine", "llm")

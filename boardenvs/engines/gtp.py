@@ -79,10 +79,10 @@ class Gtp(Protocol):
         if depth is not None and "level" not in self._commands:
             raise ValueError("the engine has no GTP command `level`: give its own option")
         if "list_games" in self._commands:
-            known = self._say("list_games")
-            name = {plain_name(its): its for its in known}.get(plain_name(name), "")
+            games = self._say("list_games")
+            name = {plain_name(its): its for its in games}.get(plain_name(name), "")
             if not name:
-                said = shown(", ".join(known))
+                said = shown(", ".join(games))
                 raise ValueError(f"the engine does not play {name_of(game)}; it plays {said}")
         settings = {
             "set_game": name,
@@ -91,10 +91,10 @@ class Gtp(Protocol):
             "level": depth,
             "time_settings": move_time and f"0 {max(1, int(move_time))} 1",
         }
-        given = {k: v for k, v in settings.items() if v is not None and k in self._commands}
+        supported = {k: v for k, v in settings.items() if v is not None and k in self._commands}
         try:
-            if given:
-                self._say(*(f"{command} {value}" for command, value in given.items()))
+            if supported:
+                self._say(*(f"{command} {value}" for command, value in supported.items()))
         except RefusedError as error:
             raise ValueError(f"the engine does not play {name}: {error}") from None
 
@@ -239,8 +239,8 @@ class GtpServer(Server):
             case ["komi", points]:
                 self._set_komi(_number(points))
             case _:
-                known = command in COMMANDS
-                raise ValueError("wrong number of arguments" if known else "unknown command")
+                exists = command in COMMANDS
+                raise ValueError("wrong number of arguments" if exists else "unknown command")
         return ""
 
     def _choose(self, role: int) -> str:

@@ -153,18 +153,18 @@ class EngineProcess:
         except OSError as error:
             raise EngineError(f"it cannot be started: {error}") from error
         self._owner = os.getpid()
-        known = [PROTOCOLS[self._protocol]] if self._protocol else list(PROTOCOLS.values())
-        self._running.append(known[0](channel))
+        kinds = [PROTOCOLS[self._protocol]] if self._protocol else list(PROTOCOLS.values())
+        self._running.append(kinds[0](channel))
         channel.begin(START)
-        channel.send([*(kind.probe for kind in known), "uci"])  # chess programs answer the last
+        channel.send([*(kind.probe for kind in kinds), "uci"])  # chess programs answer the last
         spoken = None
         try:
             while spoken is None:
                 if (line := channel.line()) == "uciok":
                     raise EngineError("it speaks UCI")
-                spoken = next((kind for kind in known if kind.knows(line)), None)
+                spoken = next((kind for kind in kinds if kind.knows(line)), None)
         except EngineError as error:
-            names = " or ".join(kind.title for kind in known)
+            names = " or ".join(kind.title for kind in kinds)
             raise type(error)(f"it does not answer in {names}: {error}") from error
         self._running[0] = spoken(channel)
         self._running[0].greet()

@@ -99,10 +99,10 @@ def serve(
             pass
         line = _CONTROL.sub("", line.replace("\t", " "))
         if server is None:
-            known = [kind for kind in servers if len(servers) == 1 or kind.speaks(line)]
-            if not known:
+            kinds = [kind for kind in servers if len(servers) == 1 or kind.speaks(line)]
+            if not kinds:
                 continue
-            server = known[0](game, name, player)
+            server = kinds[0](game, name, player)
         try:
             if not is_whole:
                 raise ValueError(f"a line of more than {MAX_LINE} characters")

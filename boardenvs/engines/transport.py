@@ -82,7 +82,7 @@ class ProcessTransport:
         return self._program.how_it_ended(_LEAVING)
 
     def complaints(self) -> bytes:
-        """The last bytes of its standard error."""
+        """Return the last bytes of its standard error."""
         return self._complaints
 
     def close(self, farewell: bytes = b"") -> None:

@@ -64,14 +64,16 @@ def check_seat(game: Game, seat: str) -> None:
 
 
 def draw_seat(game: Game, seat: str, games: int, rng: np.random.Generator) -> int:
-    """The learner's role in the next game, after `games` games, as an index of `game.roles`."""
+    """Return the learner's role in the next game, after `games` games, as an index of
+    `game.roles`.
+    """
     if seat in game.roles:
         return game.roles.index(seat)
     return games % 2 if seat == "alternating" else int(rng.integers(2))
 
 
 def draw_seats(game: Game, seat: str, keys: WordArray, games: WordArray) -> Int8Array:
-    """The learner's role in the next game of each row, (N,) int8, an index of `game.roles`.
+    """Return the learner's role in the next game of each row, (N,) int8, an index of `game.roles`.
 
     `keys` (N,) uint64 are the rows' seeds, `games` (N,) uint64 how many games each has begun.
     """
@@ -192,14 +194,14 @@ class GroupInPlay:
             rows = self._still(rows, reply.state, self.seats[rows - own.start])
 
     def _still(self, rows: IntArray, replied: State, seats: Int8Array) -> IntArray:
-        """The rows in which the opponent is to move again after its ply."""
+        """Return the rows in which the opponent is to move again after its ply."""
         if self._game.alternates:
             return rows[:0]
         waiting: BoolArray = (replied.to_move != seats) & ~self._game.is_over(replied)
         return rows[waiting]
 
     def _reply(self, state: State) -> Transition:
-        """The opponent's ply in every row."""
+        """Return the opponent's ply in every row."""
         assert self.opponent is not None
         actions = choose(self.opponent, self._game, state, self.rng)
         return step_batch(self._game, state, actions, np.zeros(len(actions), np.bool_))

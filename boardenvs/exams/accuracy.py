@@ -107,13 +107,13 @@ def take_exam(
 
 
 def _marks(game: Game, asked: ExamPositions, answers: IntArray) -> tuple[Accuracy, ...]:
-    """The marks of each kind, then of all."""
+    """Return the marks of each kind, then of all."""
     legal, best = np.isfinite(asked.values), asked.values.max(axis=1)
     worst = np.where(legal, asked.values, np.inf).min(axis=1)
-    given = asked.values[np.arange(len(answers)), np.maximum(answers, 0)]
+    chosen = asked.values[np.arange(len(answers)), np.maximum(answers, 0)]
     forfeit = answers == FORFEIT
-    kept = (np.sign(given) == np.sign(best)) & ~forfeit
-    loss = best - np.where(forfeit, worst, given)
+    kept = (np.sign(chosen) == np.sign(best)) & ~forfeit
+    loss = best - np.where(forfeit, worst, chosen)
     kinds = np.array(asked.kinds)
     rows = {kind: kinds == kind for kind in dict.fromkeys(asked.kinds)}
     rows[ALL] = np.ones(len(kinds), np.bool_)

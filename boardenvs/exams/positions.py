@@ -52,7 +52,7 @@ class ExamPositions(NamedTuple):
 
 @cache
 def exam_positions(game: Game) -> ExamPositions:
-    """The exam of a game; ValueError for one without."""
+    """Return the exam of a game; ValueError for one without."""
     if Tablebase.covers(game):
         return _of_table(game)
     path = _file(game)

@@ -142,18 +142,18 @@ def review(
     """
     session = played(record)
     game, positions = record.game, session.positions
-    found: dict[int, Analysis] = {}
+    analyses: dict[int, Analysis] = {}
     passes = 2 if agent is None and _has_passes(positions[0]) else 1
-    for done, (ply, seen, _) in enumerate(analyse_line(session, agent, seed), 1):
-        found[ply] = seen
+    for done, (ply, analysis, _) in enumerate(analyse_line(session, agent, seed), 1):
+        analyses[ply] = analysis
         if progress:
             progress(done, passes * len(positions))
     plies = []
     for number, action in enumerate(record.actions, start=1):
-        seen = found[number - 1]
-        after, lost = loss_of(action, seen, found[number])
-        role, name = seen.position.to_move, game.action_name(action, seen.position)
-        plies.append(ReviewedPly(number, role, action, name, seen, after, lost))
+        analysis = analyses[number - 1]
+        after, lost = loss_of(action, analysis, analyses[number])
+        role, name = analysis.position.to_move, game.action_name(action, analysis.position)
+        plies.append(ReviewedPly(number, role, action, name, analysis, after, lost))
     return Review(record, tuple(plies))
 
 
@@ -181,28 +181,30 @@ def analyse_line(
         yield ply, quick[ply], True
     following: Analysis | None = None
     for ply in reversed(range(len(positions))):
-        found = _search(positions[ply], _DEEP)
-        if found.nodes < _DEEPER and not found.proven and found.value is not None:
+        analysis = _search(positions[ply], _DEEP)
+        if analysis.nodes < _DEEPER and not analysis.proven and analysis.value is not None:
             expected = [quick[ply].value]
-            if following is not None and found.choice == actions[ply]:
-                expected.append(value_after(found, following))
-            if any(v is not None and abs(v - found.value) > _DOUBT[found.unit] for v in expected):
-                found = _search(positions[ply], _DEEPER)
+            if following is not None and analysis.choice == actions[ply]:
+                expected.append(value_after(analysis, following))
+            if any(
+                v is not None and abs(v - analysis.value) > _DOUBT[analysis.unit] for v in expected
+            ):
+                analysis = _search(positions[ply], _DEEPER)
         if following is not None:
-            found = with_next(found, actions[ply], following)
-        following = found
-        yield ply, found, False
+            analysis = with_next(analysis, actions[ply], following)
+        following = analysis
+        yield ply, analysis, False
 
 
 def _has_passes(position: Position) -> bool:
-    """Whether games from this position are analysed twice: by search, not from a table."""
+    """Return whether games from this position are analysed twice: by search, not from a table."""
     game = position.game
     return not Tablebase.covers(game) and (game.has_heuristic or is_solved(game))
 
 
 def _search(position: Position, nodes: int) -> Analysis:
-    """The analysis by a search of this size, in learnt values if the game has them, or by the exact
-    solution of a solved game.
+    """Return the analysis by a search of this size, in learnt values if the game has them, or by
+    the exact solution of a solved game.
     """
     game = position.game
     if position.is_over():
@@ -222,51 +224,51 @@ def _search(position: Position, nodes: int) -> Analysis:
     )
     began = time.perf_counter()
     others = 1.0 if nodes == _QUICK else _OTHERS
-    found = search_position(position, limits, evaluation=evaluation, moves=others)
-    return replace(ranked(found), seconds=time.perf_counter() - began)
+    analysis = search_position(position, limits, evaluation=evaluation, moves=others)
+    return replace(ranked(analysis), seconds=time.perf_counter() - began)
 
 
-def value_after(seen: Analysis, following: Analysis | None) -> float | None:
-    """The value of the next position for the side to move in `seen`; None if unknown."""
-    if following is None or following.value is None or following.unit != seen.unit:
+def value_after(analysis: Analysis, following: Analysis | None) -> float | None:
+    """Return the value of the next position for the side to move in `analysis`; None if unknown."""
+    if following is None or following.value is None or following.unit != analysis.unit:
         return None
-    same = following.position.to_move == seen.position.to_move
+    same = following.position.to_move == analysis.position.to_move
     return following.value if same else -following.value
 
 
-def with_next(seen: Analysis, action: int, following: Analysis) -> Analysis:
-    """The analysis with the value of the next position for the move that was played."""
-    value = value_after(seen, following)
-    if value is None or seen.proven:
-        return seen
-    outcome, same = following.outcome, following.position.to_move == seen.position.to_move
+def with_next(analysis: Analysis, action: int, following: Analysis) -> Analysis:
+    """Return the analysis with the value of the next position for the move that was played."""
+    value = value_after(analysis, following)
+    if value is None or analysis.proven:
+        return analysis
+    outcome, same = following.outcome, following.position.to_move == analysis.position.to_move
     played = replace(
-        next(move for move in seen.moves if move.action == action),
+        next(move for move in analysis.moves if move.action == action),
         value=value,
         outcome=outcome if same or outcome is None else OPPOSITE[outcome],
         plies=None if following.plies is None else following.plies + 1,
         line=(action, *following.line),
     )
-    moves = [move for move in seen.moves if move.action != action]
-    if action == seen.choice:  # the others were searched less deep
+    moves = [move for move in analysis.moves if move.action != action]
+    if action == analysis.choice:  # the others were searched less deep
         lower = (value if m.value is None else min(m.value, value) for m in moves)
         moves = [replace(m, value=v, outcome=None) for m, v in zip(moves, lower, strict=True)]
-    moves.insert(0 if action == seen.choice else len(moves), played)
+    moves.insert(0 if action == analysis.choice else len(moves), played)
     moves.sort(key=lambda move: -math.inf if move.value is None else move.value, reverse=True)
-    return replace(seen, moves=tuple(moves), choice=moves[0].action, value=moves[0].value)
+    return replace(analysis, moves=tuple(moves), choice=moves[0].action, value=moves[0].value)
 
 
 def loss_of(
-    action: int, seen: Analysis, following: Analysis | None
+    action: int, analysis: Analysis, following: Analysis | None
 ) -> tuple[float | None, float | None]:
     """Return a move's value for the side that played it, and its loss; None if unknown.
 
-    seen: the analysis of the position before the move. following: of the position after it, whose
+    analysis: of the position before the move. following: of the position after it, whose
     value is the move's, if it is of the same unit.
     """
-    after = value_after(seen, following)
+    after = value_after(analysis, following)
     if after is None:
-        after = {move.action: move.value for move in seen.moves}.get(action)
-    if seen.value is None or after is None:
-        return after, 0.0 if action == seen.choice else None
-    return after, max(0.0, seen.value - after)
+        after = {move.action: move.value for move in analysis.moves}.get(action)
+    if analysis.value is None or after is None:
+        return after, 0.0 if action == analysis.choice else None
+    return after, max(0.0, analysis.value - after)

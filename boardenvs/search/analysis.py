@@ -91,7 +91,7 @@ class Analysis:
         return self.moves[0].line if self.moves else ()
 
     def names(self, line: Iterable[int]) -> list[str]:
-        """The names of actions played from the position, one after the other."""
+        """Return the names of actions played from the position, one after the other."""
         position, names = self.position, []
         for action in line:
             names.append(self.game.action_name(action, position))
@@ -99,7 +99,7 @@ class Analysis:
         return names
 
     def rows(self, count: int | None = None) -> list[dict[str, Any]]:
-        """The moves, best first, at most `count`, as rows of a table."""
+        """Return the moves, best first, at most `count`, as rows of a table."""
         found = []
         for move in self.moves[:count]:
             line = self.names(move.line[:_LINE_PLIES])
@@ -155,12 +155,12 @@ _VERBS: dict[Outcome, str] = {"win": "wins", "draw": "draws", "loss": "loses"}
 
 
 def values_for(side: str, unit: Unit) -> str:
-    """The caption of a table: the unit of its values."""
+    """Return the caption of a table: the unit of its values."""
     return f"values: {UNITS[unit]}, for {side}"
 
 
 def written_value(value: float | None, outcome: Outcome | None, unit: Unit) -> str:
-    """A value as text; a word if it is proven."""
+    """Return a value as text; a word if it is proven."""
     if outcome is not None:
         by = f" by {abs(value):g}" if unit == "margin" and value else ""
         return _VERBS[outcome] + by
@@ -174,7 +174,7 @@ _KEPT = ("unit", "value", "outcome", "margin", "plies", "depth", "nodes", "secon
 
 
 def final_analysis(position: Position) -> Analysis:
-    """The analysis of a finished game: its result, and no moves."""
+    """Return the analysis of a finished game: its result, and no moves."""
     game = position.game
     lead = int(game.score_margin(stack([position]))[0])
     result = int(np.sign(lead))
@@ -250,7 +250,9 @@ def lines_after(
     reply: Callable[[State], IntArray],
     plies: int | None = None,
 ) -> list[list[int]]:
-    """Each action, followed by what `reply` plays, to the end of the game or for `plies` plies."""
+    """Return each action, followed by what `reply` plays, to the end of the game or for `plies`
+    plies.
+    """
     lines, rows, state = [[action] for action in actions], np.arange(len(actions)), after
     for _ in itertools.count() if plies is None else range(plies):
         live = np.flatnonzero(~game.is_over(state))
@@ -313,7 +315,7 @@ def analyse_by_evaluator(evaluator: Evaluator, position: Position) -> Analysis:
 
 
 def _judge_images(evaluator: Evaluator, positions: Sequence[Position]) -> tuple[Array, Array]:
-    """The evaluator's probabilities (B, S, A) and values (B, S) of B positions under the S
+    """Return the evaluator's probabilities (B, S, A) and values (B, S) of B positions under the S
     symmetries of their game.
     """
     game = positions[0].game

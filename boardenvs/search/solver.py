@@ -55,7 +55,7 @@ def search_position(
 
 
 def _share(limits: Limits, count: float) -> Limits:
-    """The limits of each of `count` searches that share these limits."""
+    """Return the limits of each of `count` searches that share these limits."""
     return replace(
         limits,
         nodes=None if limits.nodes is None else max(int(limits.nodes / max(count, 1)), 1),
@@ -129,7 +129,7 @@ class _Searcher:
         )
 
     def describe(self, position: Position, root: _Found, found: dict[int, _Found]) -> Analysis:
-        """The analysis, the best move first."""
+        """Return the analysis, the best move first."""
         game = self._game
         unit: Unit = "heuristic"
         if game.margin_counts and (self._evaluation is not None or root.exact):
@@ -165,7 +165,9 @@ class _Searcher:
         return WIN - abs(seen.value)
 
     def _value(self, seen: _Found, unit: Unit) -> float | None:
-        """The value in this unit; None without a heuristic, or if it cannot give the unit."""
+        """Return the value in this unit; None without a heuristic, or if it cannot give the
+        unit.
+        """
         if seen.outcome is not None:
             if unit == "margin":
                 return float(margin_of(seen.value))

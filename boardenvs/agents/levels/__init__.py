@@ -77,15 +77,18 @@ class LevelAgent(AgentByGame):
 
 @lru_cache(maxsize=64)
 def _player(agent: LevelAgent, game: Game) -> Mixture:
-    """The players of a level in a game, cached: making agents can take longer than their moves."""
+    """Return the players of a level in a game, cached: making agents can take longer than their
+    moves.
+    """
     level = read_levels(game)[agent.level - 1]
     return Mixture(make_agent(level["weaker"]), make_agent(level["stronger"]), level["share"])
 
 
 @cache
 def read_levels(game: Game) -> tuple[Mapping[str, Any], ...]:
-    """The levels of a game, the weakest first: `weaker`, `stronger` and `share`, see `Mixture`, and
-    what was measured: `rating`, `low`, `high` and, except for the first, `beats_level_below`.
+    """Return the levels of a game, the weakest first: `weaker`, `stronger` and `share`, see
+    `Mixture`, and what was measured: `rating`, `low`, `high` and, except for the first,
+    `beats_level_below`.
 
     ValueError for a game without levels.
     """
