@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from boardenvs.agents.each import act_each
 from boardenvs.agents.history import History
 from boardenvs.engines import EngineProcess, ProcessTransport, ServedAgent, servers_of
-from boardenvs.engines.player import ask_each
 from boardenvs.engines.protocol import Ended, ServedLimits
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
@@ -147,7 +147,7 @@ class Played:
         return self.started[-1]
 
     def act(self, game: Game, state: State, rng: Any, history: History | None = None) -> IntArray:
-        return ask_each(self.engine, game, state, history)
+        return act_each(game, state, history, lambda session, _: self.engine.choose(session))
 
 
 # ---- what engines do wrong -----------------------------------------------------------------------

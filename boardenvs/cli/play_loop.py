@@ -147,8 +147,8 @@ class TerminalGame:
         """Print the board, the number of pieces, and the legal moves or the result."""
         session, say = self.session, self._console.print
         legal = not session.is_over and session.position.to_move in self._humans
-        last = session.actions[-1] if session.actions else None
-        board = to_ansi(session.game, session.position, last, before=session.before, legal=legal)
+        at, last = session.position, session.last
+        board = to_ansi(session.game, at, last, before=session.before, legal=legal)
         say()
         say(Text.from_ansi(board))
         counted = zip(session.game.sides, session.position.counts(), strict=True)

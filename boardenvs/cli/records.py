@@ -129,10 +129,9 @@ class RecordsCommand:
         moves = enumerate(names(record), 1)
         console.print("\n" + "".join(f"{n:>3}. {name:<6}" for n, name in moves))
         session.undo(plies - last)
-        action = session.actions[-1] if last else None
         name = f": {session.plies[-1][1]}" if last else ""
         console.print(f"\nafter {last} plies{name}")
-        board = to_ansi(game, session.position, action, before=session.before)
+        board = to_ansi(game, session.position, session.last, before=session.before)
         console.print(Text.from_ansi(board))
         if error is not None:
             console.print(f"\nhere the record breaks the rules: {error}", style="red")

@@ -88,7 +88,7 @@ class EngineAgent:
 
         HistoryNeededError without the moves so far, if the program has no command for a position.
         """
-        return ask_each(self._engine, game, state, history)
+        return act_each(game, state, history, lambda session, _: self._engine.choose(session))
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
         """By the values that an NBoard program gives as hints; other programs only name their move.
@@ -109,8 +109,3 @@ class EngineAgent:
         views = {first: hints[first]} | {a: (None, (a,)) for a in legal} | hints  # the first first
         moves = tuple(MoveAnalysis(action=a, line=x, value=v) for a, (v, x) in views.items())
         return Analysis(position=position, unit="margin", moves=moves, choice=first)
-
-
-def ask_each(engine: EngineProcess, game: Game, state: State, history: History | None) -> IntArray:
-    """Return the engine's action in each row; ForfeitError with the rows in which it fails."""
-    return act_each(game, state, history, lambda session, _: engine.choose(session))

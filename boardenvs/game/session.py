@@ -58,6 +58,11 @@ class GameSession:
         return self._positions[self._ply]
 
     @property
+    def last(self) -> int | None:
+        """The last action; None at the start."""
+        return self._line[self._ply - 1] if self._ply else None
+
+    @property
     def before(self) -> Position | None:
         """The position before the last action; None at the start."""
         return self._positions[self._ply - 1] if self._ply else None

@@ -25,11 +25,6 @@ class Record:
     players: tuple[str, str] | None = None  # their names by role
     info: Mapping[str, Any] = field(default_factory=dict)  # anything that JSON can hold
 
-    @property
-    def first_position(self) -> Position:
-        """The position in which the game began."""
-        return self.start or self.game.start()
-
     def _repr_html_(self) -> str:
         """Return a board to step through the game, for notebooks."""
         from boardenvs.records.page import write_page

@@ -151,8 +151,7 @@ def write_game(game: Game, wanted: SaveRequest) -> tuple[str, bytes]:
         shown = show(record)._replace(notes=wanted.notes, curve=wanted.curve)
         return "game.html", to_page([shown], title=game.title).encode()
     if wanted.format == "svg":
-        last, before = session.actions[-1:], session.before
-        picture = to_svg(game, session.position, last[0] if last else None, before=before)
+        picture = to_svg(game, session.position, session.last, before=session.before)
         return "board.svg", picture.encode()
     name = f"game{records.FORMATS[wanted.format].suffixes[0]}"
     with tempfile.TemporaryDirectory() as folder:
