@@ -113,7 +113,7 @@ def estimate_rating(
 
 
 def _pairs_next(played: int, games: int, passed: float, seconds: float | None) -> int:
-    """The openings to play until an anchor is chosen again; 0 at one of the limits."""
+    """Return the openings to play until an anchor is chosen again; 0 at one of the limits."""
     pairs: float = min(max(played // 8, _FEWEST), _MOST, (games - played) // 2)
     if seconds is not None and played:
         pairs = min(pairs, (seconds - passed) / (passed / played) / 2)
@@ -149,11 +149,11 @@ class _Met:
         return float(self._fit(points.sum()[None])[0])
 
     def next(self) -> int:
-        """The anchor to meet next."""
+        """Return the anchor to meet next."""
         return int((self._information() / (self.games + 1)).argmax())
 
     def estimate(self, rng: np.random.Generator, seconds: float) -> Estimate:
-        """The estimate; chance decides the interval's last digits."""
+        """Return the estimate; chance decides the interval's last digits."""
         low, high = self._interval(rng)
         where: Literal["on", "above", "below"] = "on"
         if low is not None and low > self._ratings.max():
@@ -176,8 +176,8 @@ class _Met:
         return Estimate(self.rating, low, high, where, games, seconds, tuple(against), faults)
 
     def _interval(self, rng: np.random.Generator) -> tuple[float | None, float | None]:
-        """By a bootstrap over pairs of games, the errors of the anchors' own ratings, and the
-        disagreement between anchors.
+        """Return both ends, by a bootstrap over pairs of games, the errors of the anchors' own
+        ratings, and the disagreement between anchors.
         """
         total = sum(sum(scores) for scores in self._scores)
         if total == 0 or 2 * total == self.games.sum():
@@ -199,7 +199,7 @@ class _Met:
         )
 
     def _disagreement(self) -> float:
-        """The variance of the points between anchors, beyond chance.
+        """Return the variance of the points between anchors, beyond chance.
 
         No single rating fits a player that beats strong anchors and loses to weak ones: the points
         against each anchor are then farther from the expected ones than they vary among the pairs
@@ -218,17 +218,17 @@ class _Met:
         return max(0.0, between * len(met) / (len(met) - 1) - chance)
 
     def _expected(self) -> FloatArray:
-        """The expected score against each anchor, (k,)."""
+        """Return the expected score against each anchor, (k,)."""
         expected: FloatArray = expected_scores(np.array([self.rating]), self._ratings)[0]
         return expected
 
     def _information(self) -> FloatArray:
-        """The information of a game against each anchor on the rating, (k,)."""
+        """Return the information of a game against each anchor on the rating, (k,)."""
         expected = self._expected()
         return expected * (1 - expected)
 
     def _end_of_a_row(self, won: bool) -> float:
-        """The rating at which winning, or losing, all games has a chance of 2.5 %."""
+        """Return the rating at which winning, or losing, all games has a chance of 2.5 %."""
         sign = 1 if won else -1
 
         def below(rating: FloatArray) -> bool:
@@ -238,8 +238,8 @@ class _Met:
         return float(last_below(below, *self._reach))
 
     def _fit(self, points: FloatArray) -> FloatArray:
-        """The ratings (n,) with these expected points (n,). The weak prior is a drawn game, spread
-        over the anchors.
+        """Return the ratings (n,) with these expected points (n,). The weak prior is a drawn game,
+        spread over the anchors.
         """
         games, wanted = self.games + PRIOR / len(self.games), points + PRIOR / 2
 

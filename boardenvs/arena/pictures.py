@@ -26,7 +26,7 @@ _MAX_NAME = 34
 
 
 def ratings(table: Crosstable) -> bytes:
-    """An SVG: a bar for each rating, the strongest on top, with its 95 % interval."""
+    """Return an SVG: a bar for each rating, the strongest on top, with its 95 % interval."""
     entrants, places = table.entrants, range(len(table.entrants))
     with drawing(9.0, 1.2 + 0.34 * len(entrants)) as figure:
         axes = figure.subplots()
@@ -44,25 +44,25 @@ def ratings(table: Crosstable) -> bytes:
 
 
 def cost(table: Crosstable) -> bytes:
-    """An SVG: ratings over CPU time per move, and a line along the players that no other player
-    beats in both.
+    """Return an SVG: ratings over CPU time per move, and a line along the players that no other
+    player beats in both.
     """
     timed = sorted(
         (ms, i)
         for i, standing in enumerate(table.standings.values())
         if (ms := standing.stats.ms_per_move) and standing.plays
     )
-    found, lengths = table.ratings, _lengths(table)
+    ratings, lengths = table.ratings, _lengths(table)
     best = [
-        (ms, found.rating[i])
+        (ms, ratings.rating[i])
         for n, (ms, i) in enumerate(timed)
-        if all(found.rating[j] < found.rating[i] for _, j in timed[:n])
+        if all(ratings.rating[j] < ratings.rating[i] for _, j in timed[:n])
     ]
     with drawing(9.0, 5.4) as figure:
         axes = figure.subplots()
         names = []
         for ms, i in timed:
-            rating, colour = found.rating[i], _colour(table.entrants[i])
+            rating, colour = ratings.rating[i], _colour(table.entrants[i])
             axes.errorbar(
                 ms, rating, lengths[:, [i]], color=colour, marker="o", linewidth=1.3, zorder=3
             )
@@ -112,9 +112,9 @@ def _place(names: Sequence[Annotation], axes: Axes) -> None:
 
 
 def _lengths(table: Crosstable) -> FloatArray:
-    """From each rating to the ends of its interval, (2, k); 0 if the games give no end."""
-    found = table.ratings
-    lengths = np.abs(np.stack([found.low, found.high]) - found.rating)
+    """Return the distances from ratings to the ends of intervals, (2, k); 0 without an end."""
+    ratings = table.ratings
+    lengths = np.abs(np.stack([ratings.low, ratings.high]) - ratings.rating)
     return np.where(np.isfinite(lengths), lengths, 0.0)
 
 
@@ -124,14 +124,14 @@ def _scale(table: Crosstable) -> str:
 
 
 def _colour(label: str) -> str:
-    """The colour of the label's kind of agent, the same in every table."""
+    """Return the colour of the label's kind of agent, the same in every table."""
     kinds = dict(zip(AGENTS, _COLOURS * len(AGENTS), strict=False))
     return kinds.get(label.partition(":")[0], _COLOURS[-1])
 
 
 def _name(label: str) -> str:
-    """The label, broken after commas into lines short enough for a picture; a longer line loses its
-    middle.
+    """Return the label, broken after commas into lines short enough for a picture; a longer line
+    loses its middle.
     """
     lines = [""]
     for part in re.findall(r"[^,]*,?", label):

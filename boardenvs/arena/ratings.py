@@ -37,7 +37,7 @@ _MAX_STEPS, _MAX_CHANGE, _TOLERANCE = 200, 1.0, 1e-9
 
 
 def score_interval(pair_scores: FloatArray) -> tuple[float, float]:
-    """A 95 % confidence interval of the mean of scores from 0 to 1, one per pair of games.
+    """Return a 95 % confidence interval of the mean of scores from 0 to 1, one per pair of games.
 
     The two games of a pair share an opening and are not independent, so pairs are counted. It is
     Wilson's interval, which stays within 0 and 1 and does not shrink to a point when all scores
@@ -70,7 +70,7 @@ def rate(
     anchors: Mapping[str, float],
     seed: int = 0,
 ) -> Ratings:
-    """Ratings from the pairings that were played, given those of the `anchors`.
+    """Return ratings from the pairings that were played, given those of the `anchors`.
 
     `pair_scores[a, b]` has, for each match of a against b, a's mean score of each pair of games,
     (pairs,) float64. The bootstrap resamples pairs within each match; the same seed gives the same
@@ -93,11 +93,11 @@ def rate(
             replicates[:, i, j] += drawn
             replicates[:, j, i] += 2 * n - drawn
     anchors = anchors or {entrants[np.argsort(-fit(points), kind="stable")[-1]]: 0.0}
-    given = np.array([anchors.get(name, np.nan) for name in entrants])
-    rating, samples = fit(points, given), fit(replicates, given)
+    fixed = np.array([anchors.get(name, np.nan) for name in entrants])
+    rating, samples = fit(points, fixed), fit(replicates, fixed)
     order = np.argsort(-rating, kind="stable")
     low, high = np.percentile(samples, [2.5, 97.5], axis=0)
-    reach, is_anchor = _reaches(points > 0), np.isfinite(given)
+    reach, is_anchor = _reaches(points > 0), np.isfinite(fixed)
     below: BoolArray = ~np.asarray(reach[:, is_anchor].any(axis=1))
     over: BoolArray = ~np.asarray(reach[is_anchor].any(axis=0))
     high[below] += _slack(points, rating, below, ~below)
@@ -113,16 +113,16 @@ def rate(
     )
 
 
-def fit(points: FloatArray, given: FloatArray | None = None) -> FloatArray:
-    """The most likely ratings (..., k) in Elo points, by the points (..., k, k) of i against j.
+def fit(points: FloatArray, fixed: FloatArray | None = None) -> FloatArray:
+    """Return the most likely ratings (..., k) in Elo points, by points (..., k, k) of i against j.
 
-    Draws are halves; the prior is added here. Ratings that are `given` (k,), others NaN, stay;
+    Draws are halves; the prior is added here. `fixed` ratings (k,), others NaN, stay;
     without any the mean is 0. Newton's method, with limited steps, finds the only maximum: the
     log-likelihood is concave.
     """
     k = points.shape[-1]
-    free = np.ones(k, np.bool_) if given is None else np.isnan(given)
-    start = np.zeros(k) if given is None else np.where(free, np.nanmean(given), given) / SCALE
+    free = np.ones(k, np.bool_) if fixed is None else np.isnan(fixed)
+    start = np.zeros(k) if fixed is None else np.where(free, np.nanmean(fixed), fixed) / SCALE
     points = points + PRIOR / 2 / max(1, k - 1) * (1 - np.eye(k))
     games = points + np.swapaxes(points, -1, -2)
     scored = points.sum(axis=-1)
@@ -144,14 +144,14 @@ def fit(points: FloatArray, given: FloatArray | None = None) -> FloatArray:
 
 
 def expected_scores(rating: FloatArray, others: FloatArray) -> FloatArray:
-    """The expected scores of ratings (n,) against others (k,), (n, k), 0 to 1."""
+    """Return the expected scores of ratings (n,) against others (k,), (n, k), 0 to 1."""
     expected: FloatArray = 1 / (1 + np.exp((others - rating[:, None]) / SCALE))
     return expected
 
 
 def _slack(points: FloatArray, rating: FloatArray, lost: BoolArray, won: BoolArray) -> float:
-    """How much stronger, in Elo points, the entrants that `lost` all games against those that `won`
-    could be for that still to have a chance of 2.5 %; 0 without such games.
+    """Return how much stronger, in Elo points, the entrants that `lost` all games against those
+    that `won` could be for that still to have a chance of 2.5 %; 0 without such games.
     """
     games = (points + points.T)[np.ix_(lost, won)]
     distance = (rating[lost][:, None] - rating[won]) / SCALE
@@ -165,7 +165,7 @@ def _slack(points: FloatArray, rating: FloatArray, lost: BoolArray, won: BoolArr
 
 
 def last_below(is_below: Callable[[Any], Any], low: Any, high: Any) -> FloatArray:
-    """The last x from `low` to `high` with `is_below(x)`, by bisection, elementwise."""
+    """Return the last x from `low` to `high` with `is_below(x)`, by bisection, elementwise."""
     for _ in range(60):
         middle = (low + high) / 2
         below = is_below(middle)
@@ -174,7 +174,7 @@ def last_below(is_below: Callable[[Any], Any], low: Any, high: Any) -> FloatArra
 
 
 def _reaches(scored: BoolArray) -> BoolArray:
-    """Whether a chain of entrants, each with points against the next, leads from i to j, (k, k)."""
+    """Return whether entrants, each with points against the next, lead from i to j, (k, k)."""
     reach: BoolArray = scored | np.eye(len(scored), dtype=np.bool_)
     for _ in range(len(scored).bit_length()):  # the chains' length doubles
         reach = reach @ reach

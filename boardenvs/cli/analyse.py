@@ -127,14 +127,14 @@ class AnalyseCommand:
         if self.prove:
             with counting("searching"):
                 rng = np.random.default_rng(self.seed)
-                found = prove(position, self.time or _PROVING, rng)
+                analysis = prove(position, self.time or _PROVING, rng)
         else:
-            found = self._analyse(position, agent)
+            analysis = self._analyse(position, agent)
         if self.as_json:
-            print_json(found.to_json())
+            print_json(analysis.to_json())
         else:
-            shown = None if self.prove and len(found.moves) < 2 else self.moves
-            show_analysis(make_console(), found, shown)
+            shown = None if self.prove and len(analysis.moves) < 2 else self.moves
+            show_analysis(make_console(), analysis, shown)
 
     def _check(self, is_recorded: bool) -> None:
         """Raise ValueError for options that do not go together."""
@@ -186,8 +186,8 @@ class AnalyseCommand:
         clock = AnalysisClock(self.time)
         latest: Analysis | None = None
         with contextlib.suppress(KeyboardInterrupt), make_console(errors=True).status("analysing"):
-            for found in analyse_until(position, agent, clock.is_over, rng):
-                latest = clock.start(found)
+            for analysis in analyse_until(position, agent, clock.is_over, rng):
+                latest = clock.start(analysis)
         if latest is None:
             raise KeyboardInterrupt
         return latest
@@ -197,8 +197,8 @@ class AnalyseCommand:
         from boardenvs.play import review
 
         with counting("positions") as show:
-            found = review(record, self.agent, seed=self.seed, progress=show)
+            reviewed = review(record, self.agent, seed=self.seed, progress=show)
         if self.as_json:
-            print_json(review_json(found))
+            print_json(review_json(reviewed))
         else:
-            show_review(make_console(), found)
+            show_review(make_console(), reviewed)

@@ -175,7 +175,7 @@ def _line(played: Played | None) -> str:
 
 
 def _ratings(results: Results) -> ReportTable:
-    """One row for each entrant, one column for each table of ratings."""
+    """Return one row for each entrant, one column for each table of ratings."""
     from boardenvs.arena.report import title
 
     tables = results.widest_first

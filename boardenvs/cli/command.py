@@ -120,9 +120,9 @@ def describe_usage_error(error: Any) -> str:
     """Return a line that names the option or argument, the value, and what would be right."""
     parameter, context = getattr(error, "param", None), error.ctx
     if hasattr(error, "possibilities") and context is not None:
-        known = [name for option in context.command.params for name in option.opts]
-        known += context.help_option_names
-        return unknown("option", error.option_name, (n for n in known if n.startswith("--")))
+        options = [name for option in context.command.params for name in option.opts]
+        options += context.help_option_names
+        return unknown("option", error.option_name, (n for n in options if n.startswith("--")))
     if hasattr(error, "param_type") and parameter is not None:
         return f"{_name(parameter)} is missing. {_usage(context)}"
     problems = getattr(error.__cause__, "errors", None)

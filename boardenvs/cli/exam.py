@@ -57,26 +57,26 @@ class ExamCommand:
                 [
                     {
                         "agent": self.agent,
-                        "game": found.game,
-                        "marks": [asdict(mark) for mark in found.marks],
-                        "seconds": round(found.seconds, 3),
+                        "game": result.game,
+                        "marks": [asdict(mark) for mark in result.marks],
+                        "seconds": round(result.seconds, 3),
                         "seed": self.seed,
-                        "positions": found.made,
-                        "wrong_answers": found.stats.forfeits,
-                        "message": found.stats.message,
+                        "positions": result.made,
+                        "wrong_answers": result.stats.forfeits,
+                        "message": result.stats.message,
                     }
-                    for found in results
+                    for result in results
                 ]
             )
             return
         console = make_console()
-        for found in results:
-            rows = [mark.row for mark in found.marks]
-            caption = f"with 95 % intervals; {found.seconds:.1f} s"
-            console.print(ReportTable(rows, f"{found.game}: {self.agent}", caption))
-            console.print(f"positions: {found.made}\n", soft_wrap=True)
-            count = found.total.positions
-            if note := found.stats.explain(self.agent, count, what="positions"):
+        for result in results:
+            rows = [mark.row for mark in result.marks]
+            caption = f"with 95 % intervals; {result.seconds:.1f} s"
+            console.print(ReportTable(rows, f"{result.game}: {self.agent}", caption))
+            console.print(f"positions: {result.made}\n", soft_wrap=True)
+            count = result.total.positions
+            if note := result.stats.explain(self.agent, count, what="positions"):
                 console.print(note, style="yellow", soft_wrap=True)
         print_report(console, report_of(examined[0][1]))
 
@@ -91,13 +91,13 @@ class ExamCommand:
             game = parse(self.game)
             return [(game, agent_for(game, self.agent))]
         agent = make_agent(self.agent)
-        found, reasons = [], []
+        results, reasons = [], []
         for game in map(parse, _GAMES):
             try:
                 check_game(agent, game)
-                found.append((game, agent))
+                results.append((game, agent))
             except ValueError as error:
                 reasons.append(str(error))
-        if not found:
+        if not results:
             raise ValueError(f"{self.agent} can play no game that has an exam: {reasons[0]}")
-        return found
+        return results

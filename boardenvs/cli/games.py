@@ -54,12 +54,12 @@ def _print_list() -> None:
         game = make(game_id)
         for number, rules in enumerate(game.variants or [None]):
             variant = game if rules is None else make(game_id, rules=rules)
-            given = defaults(game_id) if number == 0 else {}
+            values = defaults(game_id) if number == 0 else {}
             rows.append(
                 {
                     "game": game_id if number == 0 else f"{game_id}:rules={rules}",
                     "sides": ", ".join(variant.sides),
-                    "parameters": "\n".join(f"{k}={write_value(v)}" for k, v in given.items()),
+                    "parameters": "\n".join(f"{k}={write_value(v)}" for k, v in values.items()),
                     "actions": str(variant.num_actions),
                     "observation": "x".join(map(str, variant.observation_shape)),
                 }

@@ -33,12 +33,12 @@ def position_of(game: Game, text: str | None) -> Position:
     return game.start() if text is None else parse_position(game, text)
 
 
-def chosen(found: Sequence[Record], file: Path, number: int | None) -> Record:
+def chosen(games: Sequence[Record], file: Path, number: int | None) -> Record:
     """Return a game of a file, by default the first; ValueError if there are fewer."""
     number = number or 1
-    if number > len(found):
-        raise ValueError(f"{file} has {len(found)} games: there is no game {number}")
-    return found[number - 1]
+    if number > len(games):
+        raise ValueError(f"{file} has {len(games)} games: there is no game {number}")
+    return games[number - 1]
 
 
 GameName: TypeAlias = Annotated[

@@ -114,8 +114,8 @@ class TerminalGame:
         name = agents[0] if agents else default_analyst(game)
         with self._console.status(f"{name} is thinking"):
             rng = np.random.default_rng(self._seed)
-            found = analyse(position, _agent(game, name), rng=rng)
-        self._console.print(moves_table(found, _HINTS))
+            analysis = analyse(position, _agent(game, name), rng=rng)
+        self._console.print(moves_table(analysis, _HINTS))
 
     def _undo(self) -> None:
         """Take your last move back."""
@@ -172,7 +172,7 @@ class TerminalGame:
 
 
 def _named(action: int, position: Position) -> str:
-    """An action's name, and the other one that people know: "g1f3 (Nf3)"."""
+    """Return an action's name, and the other one that people know: "g1f3 (Nf3)"."""
     name = position.game.action_name(action, position)
     other = position.game.other_name(action, position)
     return f"{name} ({other})" if other else name

@@ -62,7 +62,7 @@ class RateCommand:
         game = parse(self.game)
         pool, name = rating_pool(game), f"rating {self.agent}"
         with Executor(self.workers) as executor, counting(name) as show:
-            found = estimate_rating(
+            estimate = estimate_rating(
                 game,
                 self.agent,
                 pool,
@@ -72,17 +72,17 @@ class RateCommand:
                 executor=executor,
                 progress=lambda games, rating: show(games, self.games, f"{name}: {rating:.0f}"),
             )
-        note, counted = note_on_openings(game), found.stats.counts
+        note, counted = note_on_openings(game), estimate.stats.counts
         if self.as_json:
             more = {"counted": counted} if counted else {}
-            print_json(self._to_json(pool, found, note) | more)
+            print_json(self._to_json(pool, estimate, note) | more)
         else:
-            self._print(pool, found, note)
+            self._print(pool, estimate, note)
             print_report(make_console(), counted)
-        if found.stats.forfeits == found.games:
+        if estimate.stats.forfeits == estimate.games:
             raise typer.Exit(1)
 
-    def _print(self, pool: RatingPool, found: Estimate, note: str) -> None:
+    def _print(self, pool: RatingPool, estimate: Estimate, note: str) -> None:
         from boardenvs.arena.player import time_text
 
         console = make_console()
@@ -94,54 +94,54 @@ class RateCommand:
                 "score": f"{row.score:.3f}",
                 "expected": f"{row.expected:.3f}",
             }
-            for row in found.against
+            for row in estimate.against
         ]
         console.print(ReportTable(rows, "Games against the anchors"))
-        console.print(f"\n{_verdict(self.agent, pool, found)}", style="bold", soft_wrap=True)
-        thought = time_text(found.stats.ms_per_move)
-        took = f"{found.seconds:.0f} s" + (f", {thought} of CPU a move" if thought else "")
+        console.print(f"\n{_verdict(self.agent, pool, estimate)}", style="bold", soft_wrap=True)
+        thought = time_text(estimate.stats.ms_per_move)
+        took = f"{estimate.seconds:.0f} s" + (f", {thought} of CPU a move" if thought else "")
         console.print(
-            f"{found.games} games in {took}; the pool was measured on {pool.made} "
+            f"{estimate.games} games in {took}; the pool was measured on {pool.made} "
             f"with version {pool.boardenvs}. {note}".strip(),
             soft_wrap=True,
         )
-        if fault := found.stats.explain(self.agent, found.games):
+        if fault := estimate.stats.explain(self.agent, estimate.games):
             console.print(fault, style="yellow", soft_wrap=True)
 
-    def _to_json(self, pool: RatingPool, found: Estimate, note: str) -> dict[str, Any]:
+    def _to_json(self, pool: RatingPool, estimate: Estimate, note: str) -> dict[str, Any]:
         return {
             "agent": self.agent,
             "game": pool.game,
-            "rating": round(found.rating, 1),
-            "low": None if found.low is None else round(found.low, 1),
-            "high": None if found.high is None else round(found.high, 1),
-            "where": found.where,
-            "games": found.games,
-            "seconds": round(found.seconds, 3),
+            "rating": round(estimate.rating, 1),
+            "low": None if estimate.low is None else round(estimate.low, 1),
+            "high": None if estimate.high is None else round(estimate.high, 1),
+            "where": estimate.where,
+            "games": estimate.games,
+            "seconds": round(estimate.seconds, 3),
             "seed": self.seed,
             "pool": {"made": pool.made, "boardenvs": pool.boardenvs},
-            "against": [asdict(against) for against in found.against],
-            "cpu_ms_per_move": found.stats.ms_per_move,
-            "forfeits": found.stats.forfeits,
-            "message": found.stats.message,
+            "against": [asdict(against) for against in estimate.against],
+            "cpu_ms_per_move": estimate.stats.ms_per_move,
+            "forfeits": estimate.stats.forfeits,
+            "message": estimate.stats.message,
             "note": note,
         }
 
 
-def _verdict(agent: str, pool: RatingPool, found: Estimate) -> str:
+def _verdict(agent: str, pool: RatingPool, estimate: Estimate) -> str:
     """Return the rating in a sentence, and another one if it is outside the pool."""
-    if found.low is None:
-        said = f"{agent} lost all games: it is rated {found.high:.0f} at most."
-    elif found.high is None:
-        said = f"{agent} won all games: it is rated {found.low:.0f} at least."
+    if estimate.low is None:
+        said = f"{agent} lost all games: it is rated {estimate.high:.0f} at most."
+    elif estimate.high is None:
+        said = f"{agent} won all games: it is rated {estimate.low:.0f} at least."
     else:
         said = (
-            f"{agent} is rated {found.rating:.0f}, with a 95 % interval from {found.low:.0f} to "
-            f"{found.high:.0f}."
+            f"{agent} is rated {estimate.rating:.0f}, with a 95 % interval from "
+            f"{estimate.low:.0f} to {estimate.high:.0f}."
         )
     ends = {"above": (-1, "above the pool's strongest"), "below": (0, "below the pool's weakest")}
-    if found.where not in ends:
+    if estimate.where not in ends:
         return said
-    place, where = ends[found.where]
+    place, where = ends[estimate.where]
     anchor = pool.anchors[place]
     return f"{said} It is {where}, {anchor.agent} ({anchor.rating:.0f})."

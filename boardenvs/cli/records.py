@@ -86,23 +86,23 @@ class RecordsCommand:
                 records.format_of(self.out, to_write=True)
             check_replaceable(self.out, self.overwrite)
         with console.status(Text(f"reading {self.file}")):
-            found = records.load(self.file, game=rules)
+            games = records.load(self.file, game=rules)
         wrong: list[str] = []
         if self.number is not None or self.ply is not None:
-            self._show(console, chosen(found, self.file, self.number))
+            self._show(console, chosen(games, self.file, self.number))
         else:
-            wrong = self._check(console, found)
+            wrong = self._check(console, games)
         if self.out is not None:
-            self._write(console, self.out, found)
+            self._write(console, self.out, games)
         if self.check and wrong:
             raise typer.Exit(1)
 
-    def _check(self, console: Console, found: Sequence[Record]) -> list[str]:
+    def _check(self, console: Console, games: Sequence[Record]) -> list[str]:
         """Print a summary of the file and its wrong games, and return the errors."""
         from boardenvs import records
 
-        verdicts = records.check(found)
-        console.print(_summary(self.file, found, verdicts))
+        verdicts = records.check(games)
+        console.print(_summary(self.file, games, verdicts))
         wrong = [f"game {n}: {v.error}" for n, v in enumerate(verdicts, start=1) if v.error]
         for error in wrong if self.check else wrong[:_SHOWN_ERRORS]:
             console.print(error, style="red")
@@ -114,7 +114,7 @@ class RecordsCommand:
         """Print a game's moves and the board asked for."""
         from rich.text import Text
 
-        from boardenvs.records.page import known
+        from boardenvs.records.page import details_of
         from boardenvs.records.record import names, until_illegal
         from boardenvs.render import to_ansi
 
@@ -124,7 +124,7 @@ class RecordsCommand:
         if last > plies:
             raise ValueError(f"the game has {plies} plies: there is no board after ply {last}")
         console.print(spec_of(game), style="bold")
-        for name, text in known(record, game.sides):
+        for name, text in details_of(record, game.sides):
             console.print(f"{name}: {text}")
         moves = enumerate(names(record), 1)
         console.print("\n" + "".join(f"{n:>3}. {name:<6}" for n, name in moves))
@@ -136,7 +136,7 @@ class RecordsCommand:
         if error is not None:
             console.print(f"\nhere the record breaks the rules: {error}", style="red")
 
-    def _write(self, console: Console, path: Path, found: Sequence[Record]) -> None:
+    def _write(self, console: Console, path: Path, games: Sequence[Record]) -> None:
         """Write the games, or one of them as a picture."""
         from boardenvs import records, render
         from boardenvs.records.page import write_page
@@ -144,17 +144,17 @@ class RecordsCommand:
 
         kind = path.suffix.lower()
         if kind not in _PICTURES:
-            lost = records.save(path, found)
-            console.print(f"{len(found):,} games are in {path}")
+            lost = records.save(path, games)
+            console.print(f"{len(games):,} games are in {path}")
             if lost:
                 console.print(f"that format does not hold all of their {' and '.join(lost)}")
             return
         if kind in (".html", ".htm"):
-            shown = found if self.number is None else [chosen(found, self.file, self.number)]
+            shown = games if self.number is None else [chosen(games, self.file, self.number)]
             write_atomically(path, write_page(shown, title=self.file.name).encode())
             console.print(f"the page is in {path}")
             return
-        record = chosen(found, self.file, self.number)
+        record = chosen(games, self.file, self.number)
         session, _ = until_illegal(record)
         drawn = session.game, session.positions, session.actions
         if kind == ".gif":
@@ -165,14 +165,14 @@ class RecordsCommand:
         console.print(f"the picture is in {path}")
 
 
-def _summary(file: Path, found: Sequence[Record], verdicts: Sequence[Verdict]) -> ReportTable:
-    """One row for each game that the file has records of."""
+def _summary(file: Path, games: Sequence[Record], verdicts: Sequence[Verdict]) -> ReportTable:
+    """Return one row for each game that the file has records of."""
     from boardenvs.records.batch import group_by_game
 
     rows = []
-    for game, places in group_by_game(found).items():
+    for game, places in group_by_game(games).items():
         part = [verdicts[place] for place in places]
-        goals = [verdicts[place].goal or found[place].goal for place in places]
+        goals = [verdicts[place].goal or games[place].goal for place in places]
         sides = game.sides
         leads = [goal[0] - goal[1] for goal in goals if goal is not None]
         results = {
@@ -188,7 +188,7 @@ def _summary(file: Path, found: Sequence[Record], verdicts: Sequence[Verdict]) -
                 "cut off": sum(v.ending == "cut off" for v in part),
                 "wrong": sum(v.error is not None for v in part),
                 "results": ", ".join(f"{name} {n:,}" for name, n in results.items() if n) or "-",
-                "plies": sum(len(found[place].actions) for place in places),
+                "plies": sum(len(games[place].actions) for place in places),
             }
         )
     return ReportTable(rows, str(file), "cut off: the record ends before the game does")

@@ -16,95 +16,95 @@ from boardenvs.search.analysis import UNITS, Analysis, Unit, values_for, written
 _MARKED = 5  # of the largest losses
 
 
-def show_analysis(console: Console, found: Analysis, count: int | None) -> None:
+def show_analysis(console: Console, analysis: Analysis, count: int | None) -> None:
     """Print the board, the verdict, the first moves (0: all, None: none), and the line."""
-    board = to_ansi(found.game, found.position, legal=True)
+    board = to_ansi(analysis.game, analysis.position, legal=True)
     console.print(Text.from_ansi(board))
-    console.print(f"\n{_verdict(found)}\n", style="bold")
-    if not found.moves:
+    console.print(f"\n{_verdict(analysis)}\n", style="bold")
+    if not analysis.moves:
         return
     if count is not None:
-        console.print(moves_table(found, count))
-    known = "Best play" if found.proven else "The best line found"
-    console.print(f"{known}: {' '.join(found.names(found.line))}\n")
-    speed = found.nodes / max(found.seconds, 1e-6)
+        console.print(moves_table(analysis, count))
+    title = "Best play" if analysis.proven else "The best line found"
+    console.print(f"{title}: {' '.join(analysis.names(analysis.line))}\n")
+    speed = analysis.nodes / max(analysis.seconds, 1e-6)
     console.print(
-        f"{_count(found.nodes, 'position', 'positions')} in {found.seconds:.2f} s, "
+        f"{_count(analysis.nodes, 'position', 'positions')} in {analysis.seconds:.2f} s, "
         f"{speed:,.0f} a second"
     )
 
 
-def moves_table(found: Analysis, count: int) -> ReportTable:
+def moves_table(analysis: Analysis, count: int) -> ReportTable:
     """Return the first moves, best first; 0: all."""
-    rows = found.rows(count or None)
-    caption = values_for(found.game.sides[found.position.to_move], found.unit)
+    rows = analysis.rows(count or None)
+    caption = values_for(analysis.game.sides[analysis.position.to_move], analysis.unit)
     if any(row["mistakes"] for row in rows):
         caption += "; mistakes: the share of replies that give the result away"
-    more = len(found.moves) - len(rows)
+    more = len(analysis.moves) - len(rows)
     return ReportTable(rows, "Moves", caption + (f"; {more} more moves" if more else ""))
 
 
-def _summary(found: Analysis) -> str:
+def _summary(analysis: Analysis) -> str:
     """Return the proven result with best play, in a few words."""
-    if found.outcome == "draw":
+    if analysis.outcome == "draw":
         return "a draw"
-    mover = found.position.to_move
-    winner = found.game.sides[mover if found.outcome == "win" else 1 - mover]
-    if found.margin is not None:
-        return f"{winner} wins by {abs(found.margin)}"
-    if not found.plies:
+    mover = analysis.position.to_move
+    winner = analysis.game.sides[mover if analysis.outcome == "win" else 1 - mover]
+    if analysis.margin is not None:
+        return f"{winner} wins by {abs(analysis.margin)}"
+    if not analysis.plies:
         return f"{winner} wins"
-    return f"{winner} wins in {_count(found.plies, 'ply', 'plies')}"
+    return f"{winner} wins in {_count(analysis.plies, 'ply', 'plies')}"
 
 
-def _verdict(found: Analysis) -> str:
+def _verdict(analysis: Analysis) -> str:
     """Return the best move and its value, in a sentence or two."""
-    if not found.moves:
-        return f"The game is over: {_summary(found)}."
-    game, position = found.game, found.position
-    best, choice = found.moves[0].action, found.choice
+    if not analysis.moves:
+        return f"The game is over: {_summary(analysis)}."
+    game, position = analysis.game, analysis.position
+    best, choice = analysis.moves[0].action, analysis.choice
     said = f"{game.sides[position.to_move]} to move: {game.action_name(best, position)}"
     if choice is not None and choice != best:
         said += f" (the analyst itself plays {game.action_name(choice, position)})"
-    if found.proven:
-        text = _summary(found)
+    if analysis.proven:
+        text = _summary(analysis)
         return f"{said}. {text[0].upper()}{text[1:]} with best play."
-    if found.value is None:
+    if analysis.value is None:
         return f"{said}."
-    ahead = f" {_count(found.depth, 'ply', 'plies')} ahead" if found.depth else ""
-    value = written_value(found.value, None, found.unit)
-    return f"{said}, {value}{ahead} ({UNITS[found.unit]}). Not proven."
+    ahead = f" {_count(analysis.depth, 'ply', 'plies')} ahead" if analysis.depth else ""
+    value = written_value(analysis.value, None, analysis.unit)
+    return f"{said}, {value}{ahead} ({UNITS[analysis.unit]}). Not proven."
 
 
-def show_review(console: Console, found: Review) -> None:
+def show_review(console: Console, review: Review) -> None:
     """Print the game ply by ply, and both sides."""
-    units = list(dict.fromkeys(ply.analysis.unit for ply in found.plies))
+    units = list(dict.fromkeys(ply.analysis.unit for ply in review.plies))
     rows = [
         {
             "ply": ply.number,
-            "role": found.record.game.sides[ply.role],
+            "role": review.record.game.sides[ply.role],
             "move": _move(ply),
             "value before": written_value(ply.before, ply.analysis.outcome, ply.analysis.unit),
             "lost": _loss(ply),
             "better": _better(ply),
             "unit": ply.analysis.unit + (", proven" if ply.analysis.proven else ""),
         }
-        for ply in found.plies
+        for ply in review.plies
     ]
     caption = "; ".join(f"{unit}: {UNITS[unit]}" for unit in units)
     console.print(
         ReportTable(
             rows,
-            spec_of(found.record.game),
+            spec_of(review.record.game),
             f"values are for the side that moves: {caption}",
-            [ply.number - 1 for ply in found.largest_losses(_MARKED)],
+            [ply.number - 1 for ply in review.largest_losses(_MARKED)],
         )
     )
-    console.print(_sides(found))
+    console.print(_sides(review))
 
 
-def _sides(found: Review) -> ReportTable:
-    players = found.record.players or ("", "")
+def _sides(review: Review) -> ReportTable:
+    players = review.record.players or ("", "")
     rows = [
         {
             "role": name,
@@ -114,15 +114,15 @@ def _sides(found: Review) -> ReportTable:
             "lost in all": ", ".join(f"{_amount(x, unit)} {unit}" for unit, x in side.lost.items()),
         }
         for name, side, player in zip(
-            found.record.game.sides, found.summaries, players, strict=True
+            review.record.game.sides, review.summaries, players, strict=True
         )
     ]
     return ReportTable(rows, "Both sides", "agreed: moves that the analyst would have played")
 
 
-def review_json(found: Review) -> dict[str, Any]:
+def review_json(review: Review) -> dict[str, Any]:
     """Return a review for JSON."""
-    game = found.record.game
+    game = review.record.game
     plies = [
         {
             "ply": ply.number,
@@ -134,9 +134,9 @@ def review_json(found: Review) -> dict[str, Any]:
             "better": _better(ply),
             "analysis": ply.analysis.to_json(),
         }
-        for ply in found.plies
+        for ply in review.plies
     ]
-    return {"game": spec_of(game), "plies": plies, "summaries": list(map(vars, found.summaries))}
+    return {"game": spec_of(game), "plies": plies, "summaries": list(map(vars, review.summaries))}
 
 
 def _move(ply: ReviewedPly) -> str:

@@ -20,25 +20,25 @@ class Replayed(NamedTuple):
 
     final: State  # (B,) rows
     actions: list[tuple[int, ...]]  # what was played, passes that were put in included
-    left: IntArray  # (B,) int64: how many of the given actions were not played
+    left: IntArray  # (B,) int64: how many of the moves were not played
 
 
 def play(
-    game: Game, starts: State, given: Sequence[Sequence[int]], *, insert_passes: bool = False
+    game: Game, starts: State, moves: Sequence[Sequence[int]], *, insert_passes: bool = False
 ) -> Replayed:
-    """Play the given actions of each game up to its end or to the first illegal action.
+    """Play the moves of each game up to its end or to the first illegal action.
 
-    insert_passes: play a noop before a given action if a noop is legal.
+    insert_passes: play a noop before one of the `moves` if a noop is legal.
     """
-    lengths = np.array([len(actions) for actions in given], np.int64)
-    whole = map(index, itertools.chain.from_iterable(given))
+    lengths = np.array([len(actions) for actions in moves], np.int64)
+    whole = map(index, itertools.chain.from_iterable(moves))
     flat = np.fromiter(whole, np.int64, int(lengths.sum()))
     first = np.cumsum(lengths) - lengths
-    if game.check_state(starts) != len(given):
-        raise ValueError(f"{len(given)} games need as many starts")
-    final = take(starts, np.arange(len(given)))  # a copy
-    at = np.zeros(len(given), np.int64)
-    played: list[list[int]] = [[] for _ in given]
+    if game.check_state(starts) != len(moves):
+        raise ValueError(f"{len(moves)} games need as many starts")
+    final = take(starts, np.arange(len(moves)))  # a copy
+    at = np.zeros(len(moves), np.int64)
+    played: list[list[int]] = [[] for _ in moves]
     rows = np.flatnonzero(lengths > 0)
     while rows.size:
         state = take(final, rows)

@@ -42,12 +42,12 @@ def format_of(path: Path | str, *, to_write: bool = False) -> str:
     """Return the format that the path's ending names; ValueError if it names none, or one that is
     only read, `to_write`.
     """
-    formats = {name: known for name, known in FORMATS.items() if known.write or not to_write}
-    for name, known in formats.items():
-        if Path(path).name.lower().endswith(known.suffixes):
+    formats = {name: form for name, form in FORMATS.items() if form.write or not to_write}
+    for name, form in formats.items():
+        if Path(path).name.lower().endswith(form.suffixes):
             return name
     wrong = "cannot be written" if to_write else "does not say its format"
-    endings = ", ".join(suffix for known in formats.values() for suffix in known.suffixes)
+    endings = ", ".join(suffix for form in formats.values() for suffix in form.suffixes)
     raise ValueError(f"{path} {wrong}: end the name in one of {endings}")
 
 

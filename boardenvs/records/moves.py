@@ -33,18 +33,18 @@ def parse_moves(game: Game, lines: Iterable[str]) -> list[Record]:
     Legality is not checked here: see `check`.
     """
     parse = _parse_squares if isinstance(game, Othello) else _parse_actions
-    found = []
+    games = []
     for number, line in enumerate(lines, start=1):
         text = _NUMBERS.sub(" ", line).replace(",", " ").strip()
         if not text or line.lstrip().startswith("#"):
             continue
         try:
-            found.append(parse(game, text))
+            games.append(parse(game, text))
         except ValueError as error:
             raise ValueError(f"line {number}: {cut(str(error), _MAX_MESSAGE)}") from None
     if isinstance(game, Othello):
-        found = with_passes(game, found)
-    return [Record(game, actions) for actions in found]
+        games = with_passes(game, games)
+    return [Record(game, actions) for actions in games]
 
 
 def write_moves(record: Record) -> str:
@@ -84,8 +84,8 @@ def with_passes(game: Game, moves: Sequence[Sequence[int]]) -> list[tuple[int, .
         return []
     played = play(game, starts_of(game, [None] * len(moves)), moves, insert_passes=True)
     return [
-        actions + tuple(given[len(given) - left :])
-        for actions, given, left in zip(played.actions, moves, played.left.tolist(), strict=True)
+        actions + tuple(squares[len(squares) - left :])
+        for actions, squares, left in zip(played.actions, moves, played.left.tolist(), strict=True)
     ]
 
 
@@ -104,14 +104,14 @@ def discs_placed(record: Record) -> list[int]:
 
 def _parse_squares(game: Game, text: str) -> tuple[int, ...]:
     """Return the discs placed; squares may be separated by spaces."""
-    found: list[int] = []
+    squares: list[int] = []
     for part in _NO_MOVES.sub(" ", text.lower()).split():
         if "-" in part:
             raise ValueError(
                 f"{part!r} moves a piece: say which game this is, Othello has no such moves"
             )
-        found += [game.parse_square(part[i : i + 2]) for i in range(0, len(part), 2)]
-    return tuple(found)
+        squares += [game.parse_square(part[i : i + 2]) for i in range(0, len(part), 2)]
+    return tuple(squares)
 
 
 def _parse_actions(game: Game, text: str) -> tuple[int, ...]:

@@ -24,13 +24,13 @@ def opening_of(position: Position) -> str | None:
 
 @cache
 def _names() -> dict[tuple[int, ...], str]:
-    """The names by words and side to move."""
-    found, game = {}, make("othello")
+    """Return the names by words and side to move."""
+    names, game = {}, make("othello")
     lines = [line.split(maxsplit=1) for line in _NAMES.read_text(encoding="utf-8").splitlines()]
     records = parse_moves(game, (moves for moves, _ in lines))
     for (_, name), record in zip(lines, records, strict=True):
         last = replay(record)[-1]
         for symmetry in game.symmetries:
             turned = last.image(symmetry)
-            found[(*turned.words, turned.to_move)] = name
-    return found
+            names[(*turned.words, turned.to_move)] = name
+    return names

@@ -31,14 +31,14 @@ def show(record: Record) -> ShownGame:
     game, (session, error) = record.game, until_illegal(record)
     sides = game.sides
     players = record.players or sides
-    details = [("game", spec_of(game)), *known(record, sides)]
+    details = [("game", spec_of(game)), *details_of(record, sides)]
     if error is not None:
         details.append(("breaks the rules", str(error)))
     title = " against ".join(players)
     return ShownGame(game, session.positions, session.actions, title, details)
 
 
-def known(record: Record, sides: tuple[str, str]) -> list[tuple[str, str]]:
+def details_of(record: Record, sides: tuple[str, str]) -> list[tuple[str, str]]:
     """Return the names and texts of all details of a game except its moves and lists."""
     details = list(zip(sides, record.players or (), strict=False))
     if record.goal is not None:

@@ -85,10 +85,10 @@ def _parse(content: bytes) -> list[Record]:
 
 def _squares(game: Game, moves: bytes, number: int) -> list[int]:
     """Return the discs placed."""
-    found = []
+    squares = []
     for move in moves.rstrip(b"\0"):
         row, column = divmod(move, 10)
         if not (1 <= row <= 8 and 1 <= column <= 8):
             raise ValueError(f"game {number}: move {move} is not a square: moves are 11 to 88")
-        found.append(game.named_squares[8 * (row - 1) + column - 1])
-    return found
+        squares.append(game.named_squares[8 * (row - 1) + column - 1])
+    return squares

@@ -44,7 +44,7 @@ class RatingPool:
 
 @cache
 def rating_pool(game: Game | str) -> RatingPool:
-    """The published pool of a game; ValueError for a game without one."""
+    """Return the published pool of a game; ValueError for a game without one."""
     game = make(game)
     advice = "`boardenvs arena` rates players in any game"
     path = require_file(FOLDER, game, "there is no rating pool", ".json", advice)
@@ -54,11 +54,11 @@ def rating_pool(game: Game | str) -> RatingPool:
 
 
 def published_ratings(game: Game, players: Iterable[str]) -> dict[str, float]:
-    """The ratings of the players that are anchors of the game's pool; empty unless two are."""
+    """Return the ratings of the players that are anchors of the game's pool, if two are."""
     try:
         pool = rating_pool(game)
     except ValueError:  # no pool
         return {}
     among = set(players)
-    found = {anchor.agent: anchor.rating for anchor in pool.anchors if anchor.agent in among}
-    return found if len(found) > 1 else {}
+    ratings = {anchor.agent: anchor.rating for anchor in pool.anchors if anchor.agent in among}
+    return ratings if len(ratings) > 1 else {}
