@@ -99,3 +99,18 @@ def counted() -> Any:
     with open(os.environ["ARENA_TEST_PIDS"], "a") as file:
         file.write(f"{os.getpid()}\n")
     return Apart()
+
+
+class Odd:
+    """Fails with a text that no file can hold, and counts what no number can."""
+
+    cpu_seconds = 0.0
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        self.cpu_seconds -= 1e6  # as of an engine that was started again
+        if (state.ply > 12).any():
+            raise RuntimeError("no \ud800 answer")
+        return game.sample(state, rng)
+
+    def report(self) -> dict[str, float]:
+        return {"endless": float("inf")}

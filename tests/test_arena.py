@@ -214,6 +214,15 @@ def test_a_torn_pairing_is_played_again(finished: Path, cut: int) -> None:
     assert resume(finished.parent, SETTINGS) == (2, [])
 
 
+def test_what_no_file_can_hold_ends_no_tournament(tmp_path: Path) -> None:
+    settings = make_settings(["random", "python:arena_agents:Odd"], ["othello"], pairs=2)
+    results = run_tournament(settings, tmp_path, workers=0)
+    assert any("no \N{REPLACEMENT CHARACTER} answer" in note for note in results.notes)
+    assert resume(tmp_path, settings, results) == (1, [])
+    with pytest.raises(ValueError, match=r"there is no .*tournament\.json: no tournament was"):
+        run_tournament(settings, tmp_path / "elsewhere", resume=True)
+
+
 def test_other_settings_are_refused_with_what_differs(finished: Path) -> None:
     for change, name in (
         ({"pairs": 3}, "pairs"),

@@ -47,9 +47,7 @@ def test_a_match_is_the_same_by_command_and_in_python(tmp_path: Path) -> None:
     assert len(load(path)) == 2
 
 
-def test_each_process_of_a_match_makes_a_player_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_process_makes_a_player_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And the command's own none, which would start an engine only to look at it."""
     path, player = tmp_path / "pids", "python:arena_agents:counted"
     monkeypatch.setenv("ARENA_TEST_PIDS", str(path))
@@ -58,6 +56,11 @@ def test_each_process_of_a_match_makes_a_player_once(
     made = Counter(path.read_text().split())
     assert set(made.values()) == {2}  # one a side
     assert len(made) <= 2
+    assert str(os.getpid()) not in made
+    path.unlink()
+    run("rate", player, "--game", "reversi", "--games", 40, "--workers", 2)
+    made = Counter(path.read_text().split())
+    assert set(made.values()) == {1}
     assert str(os.getpid()) not in made
     for workers in ([], ["--workers", 2]):
         said = run("match", "reversi", "greedy", "gredy", *workers, code=2)

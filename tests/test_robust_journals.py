@@ -92,7 +92,7 @@ def test_files_that_are_of_no_tournament_are_named(folder, content):
     assert len(str(caught.value)) < 400 + len(str(folder))
     (folder / "tournament.json").write_bytes(content)
     with pytest.raises(
-        ValueError, match=r"tournament\.json: (this is not JSON|it is of no|'utf-8')"
+        ValueError, match=r"tournament\.json(: this is not JSON| is of no|: 'utf-8')"
     ):
         open_settings(folder)
 

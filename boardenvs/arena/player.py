@@ -24,11 +24,13 @@ from boardenvs.game.contract import Game
 from boardenvs.game.errors import ForfeitError, HistoryNeededError
 from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State, take
+from boardenvs.utils.checks import printable
 from boardenvs.utils.imports import describe
 
 # Numbers in files of games.
 Count = Annotated[int, Field(strict=True, ge=0, le=1 << 62)]
-Amount = Annotated[float, Field(strict=True, ge=0, le=1e15)]
+MOST = 1e15
+Amount = Annotated[float, Field(strict=True, ge=0, le=MOST)]
 
 FORFEIT = int(np.iinfo(np.int64).min)  # instead of an action
 
@@ -83,7 +85,7 @@ class PlayerStats:
     def add(self, games: int, message: str | None) -> None:
         """Note a fault that costs this number of games, perhaps none."""
         self.forfeits += games
-        self.message = self.message or message
+        self.message = self.message or (message and printable(message))
 
 
 def time_text(milliseconds: float | None) -> str:
@@ -112,7 +114,7 @@ class Player:
         """Return the stats so far, with the agent's own counts since the match began."""
         now = report_of(self._agent)
         counted = {k: round(v - self._before.get(k, 0), 6) for k, v in now.items()}
-        self.stats.counts = {name: amount for name, amount in counted.items() if amount > 0}
+        self.stats.counts = {name: amount for name, amount in counted.items() if 0 < amount < MOST}
         return self.stats
 
     def act(
@@ -131,7 +133,8 @@ class Player:
         actions = self._ask(game, state, rng, history)
         stats, asked = self.stats, len(actions)
         if stats.moves:
-            stats.cpu_seconds += self._clock() + cpu_elsewhere(self._agent) - started
+            passed = self._clock() + cpu_elsewhere(self._agent) - started
+            stats.cpu_seconds += max(0.0, passed)  # an engine that was started again counts from 0
             stats.timed_moves += asked
         stats.moves += asked
         illegal = np.flatnonzero((actions != FORFEIT) & ~game.is_legal(state, actions))

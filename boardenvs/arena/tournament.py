@@ -96,19 +96,23 @@ def open_settings(folder: Path | str, *, trust: bool = False) -> TournamentSetti
     `tournament_settings.read_settings`.
     """
     path = Path(folder) / SETTINGS
+    values = _written(path)
     try:
-        return read_settings(_written(path), trust=trust)
-    except FileNotFoundError:
-        raise ValueError(f"there is no {path}: no tournament was begun there") from None
+        return read_settings(values, trust=trust)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 
 
 def _written(path: Path) -> dict[str, Any]:
     """Return the settings in a file as JSON values; ValueError if they are of no tournament."""
-    values = parse_json(read_text(path))
+    try:
+        values = parse_json(read_text(path))
+    except FileNotFoundError:
+        raise ValueError(f"there is no {path}: no tournament was begun there") from None
+    except ValueError as error:  # a UnicodeDecodeError too
+        raise ValueError(f"{path}: {error}") from error
     if not (isinstance(values, dict) and {"format", "entrants"} <= values.keys()):
-        raise ValueError("it is of no tournament")
+        raise ValueError(f"{path} is of no tournament")
     return values
 
 
@@ -172,7 +176,7 @@ def _check(settings: TournamentSettings, folder: Path, resume: bool, overwrite: 
         try:
             _written(path)
         except ValueError as error:
-            raise ValueError(f"{folder} is not replaced: {SETTINGS}: {error}") from None
+            raise ValueError(f"{folder} is not replaced: {error}") from None
     elif not is_unused(folder, WRITTEN):
         raise ValueError(
             f"{folder} is not used: it has files but no {SETTINGS}, so it is not the folder of a "
