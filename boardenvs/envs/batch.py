@@ -275,8 +275,8 @@ class Batch:
         self.seen = self.symmetries.seen(self.state) if self.symmetries else self.state
 
     def observe(self) -> tuple[Int8Array, BoolArray]:
-        """The observation of the side to move, or of the learner: planes (B, 8, 8, C) int8 of 0 and
-        1, and legal actions (B, A) bool, all False if a game is over.
+        """Return the observation of the side to move, or of the learner: planes (B, 8, 8, C) int8
+        of 0 and 1, and legal actions (B, A) bool, all False if a game is over.
 
         New arrays in memory that is no longer used; without `copy` always the same ones.
         """
@@ -289,13 +289,15 @@ class Batch:
         return self.game.by_squares(planes).transpose(0, 2, 3, 1), mask
 
     def seen_at_the_end(self, result: StepResult) -> State:
-        """The last positions of the games that the last step ended, seen as these games were."""
+        """Return the last positions of the games that the last step ended, seen as these games
+        were.
+        """
         if self.symmetries is None:
             return result.final
         return self.symmetries.seen(result.final, self._seen_under[result.ended])
 
     def pictures(self, boards: int | None = None) -> list[Array]:
-        """The pixels of the first boards, or of all, (H, W, 3) uint8 each."""
+        """Return the pixels of the first boards, or of all, (H, W, 3) uint8 each."""
         from boardenvs import render
 
         positions = self.game.positions(take(self.state, slice(boards)))
@@ -313,8 +315,8 @@ class Batch:
             self._workers.shutdown()
 
     def snapshot(self) -> dict[str, Any]:
-        """All that the games to come depend on but the opponents, as arrays and plain values; see
-        `restore`.
+        """Return all that the games to come depend on but the opponents, as arrays and plain
+        values; see `restore`.
         """
         return deepcopy(
             {
@@ -375,18 +377,18 @@ class GroupThreads(ThreadPoolExecutor):
         return GroupThreads, (self.threads,)
 
 
-def _like(own: Array, given: Array) -> Array:
-    """An array in the place of another; ValueError if its type or shape is not the same."""
-    if not isinstance(given, np.ndarray) or (given.dtype, given.shape) != (own.dtype, own.shape):
-        raise ValueError(f"{quote(given)} must be {own.dtype} of {own.shape}")
-    return given
+def _like(own: Array, value: Array) -> Array:
+    """Return an array in the place of another; ValueError if its type or shape is not the same."""
+    if not isinstance(value, np.ndarray) or (value.dtype, value.shape) != (own.dtype, own.shape):
+        raise ValueError(f"{quote(value)} must be {own.dtype} of {own.shape}")
+    return value
 
 
-def _size(given: object) -> int:
-    """The number of boards as int; ValueError for anything else."""
-    size = int(given) if isinstance(given, np.integer) else given
+def _size(value: object) -> int:
+    """Return the number of boards as int; ValueError for anything else."""
+    size = int(value) if isinstance(value, np.integer) else value
     if not isinstance(size, int) or not is_whole(size, 1):
-        raise ValueError(f"num_envs is {quote(given)}: it must be a whole number, 1 or more")
+        raise ValueError(f"num_envs is {quote(value)}: it must be a whole number, 1 or more")
     return size
 
 
@@ -406,7 +408,7 @@ class ReusedMemory:
         self._free: list[Int8Array] = []
 
     def take(self) -> Int8Array:
-        """An array with arbitrary content, which nothing else refers to."""
+        """Return an array with arbitrary content, which nothing else refers to."""
         try:
             memory = self._free.pop()
         except IndexError:

@@ -64,9 +64,7 @@ def check_seat(game: Game, seat: str) -> None:
 
 
 def draw_seat(game: Game, seat: str, games: int, rng: np.random.Generator) -> int:
-    """Return the learner's role in the next game, after `games` games, as an index of
-    `game.roles`.
-    """
+    """Return the learner's role after this number of games, as an index of `game.roles`."""
     if seat in game.roles:
         return game.roles.index(seat)
     return games % 2 if seat == "alternating" else int(rng.integers(2))
@@ -143,7 +141,7 @@ class GroupInPlay:
         self.starts.clear()
 
     def mine(self, rows: IntArray) -> slice:
-        """Where among ascending rows of the batch this group's are."""
+        """Return where among ascending rows of the batch this group's are."""
         return slice(*np.searchsorted(rows, (self.rows.start, self.rows.stop)))
 
     def begin(self, state: State, rows: IntArray) -> None:
@@ -201,7 +199,7 @@ class GroupInPlay:
         return rows[waiting]
 
     def _reply(self, state: State) -> Transition:
-        """Return the opponent's ply in every row."""
+        """Play the opponent's ply in every row."""
         assert self.opponent is not None
         actions = choose(self.opponent, self._game, state, self.rng)
         return step_batch(self._game, state, actions, np.zeros(len(actions), np.bool_))

@@ -41,8 +41,8 @@ class BoardSymmetries:
         self.chosen[rows] = rng.integers(len(self._symmetries), size=len(rows))
 
     def seen(self, state: State, chosen: IntArray | None = None) -> State:
-        """The positions as the policy sees them, under the symmetries `chosen` (B,), by default the
-        current symmetries of the boards.
+        """Return the positions as the policy sees them, under the symmetries `chosen` (B,), by
+        default the current symmetries of the boards.
         """
         seen = take(state, np.arange(self._game.check_state(state)))
         chosen = np.asarray(self.chosen if chosen is None else chosen)
@@ -63,6 +63,6 @@ class BoardSymmetries:
         return seen
 
     def meant(self, actions: IntArray) -> IntArray:
-        """The actions on the boards, (B,), of those chosen on what was seen."""
+        """Return the actions on the boards, (B,), of those chosen on what was seen."""
         originals: Any = self._originals[self.chosen, actions]
         return originals  # type: ignore[no-any-return]

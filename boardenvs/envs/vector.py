@@ -158,8 +158,8 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         return observations, rewards, result.terminated, result.truncated, infos
 
     def render(self) -> tuple[Any, ...] | None:
-        """The pixels of each game, B arrays (H, W, 3) uint8, or texts for "ansi"; None where no
-        render_mode was given. ResetNeeded before the first reset.
+        """Return the pixels of each game, B arrays (H, W, 3) uint8, or texts for "ansi"; None where
+        no render_mode was given. ResetNeeded before the first reset.
         """
         from boardenvs import render
 
@@ -172,8 +172,8 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         return tuple(render.to_ansi(self.game, x) for x in self.game.positions(self.batch.state))
 
     def action_masks(self) -> BoolArray:
-        """The legal actions of every game, (B, A) bool; see `infos["action_mask"]`. ResetNeeded
-        before the first reset.
+        """Return the legal actions of every game, (B, A) bool; see `infos["action_mask"]`.
+        ResetNeeded before the first reset.
         """
         if not self._begun:
             raise ResetNeeded("call reset() before action_masks()")
@@ -188,8 +188,8 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
             "discount": self.batch.discounts.copy(),
             "illegal_action": illegal,
         }
-        seen = self._observation(planes, infos["action_mask"])
-        return seen, _of_rows(infos, np.ones(self.num_envs, np.bool_))
+        observation = self._observation(planes, infos["action_mask"])
+        return observation, _of_rows(infos, np.ones(self.num_envs, np.bool_))
 
     def _observation(self, planes: Int8Array, mask: Int8Array) -> Observation:
         return {"observation": planes, "action_mask": mask} if self.mask_in_observation else planes
@@ -201,15 +201,17 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         return rewards
 
     def _final(self, result: StepResult) -> dict[str, Any]:
-        """The infos of games that ended in this step, as Gymnasium's SAME_STEP lays them out."""
+        """Return the infos of games that ended in this step, as Gymnasium's SAME_STEP lays them
+        out.
+        """
         rows, last = result.ended, result.final
         over = result.terminated | result.truncated
-        seen: Iterable[Any] = self.game.observe(last)
+        last_seen: Iterable[Any] = self.game.observe(last)
         if self.mask_in_observation:
             nothing = np.zeros((len(rows), self.game.num_actions), np.int8)  # is legal any more
-            seen = map(self._observation, seen, nothing)
+            last_seen = map(self._observation, last_seen, nothing)
         observations = np.empty(self.num_envs, object)  # of None
-        observations[rows] = np.fromiter(seen, object, len(rows))
+        observations[rows] = np.fromiter(last_seen, object, len(rows))
         info: dict[str, Any] = {"illegal_action": result.illegal}
         for name, values in (("plies", last.ply), ("to_move", last.to_move)):
             info[name] = np.zeros(self.num_envs, values.dtype)
@@ -223,10 +225,10 @@ def _of_rows(infos: dict[str, Any], rows: BoolArray) -> dict[str, Any]:
     return infos | dict.fromkeys(map("_{}".format, infos), rows)
 
 
-def _autoreset_mode(given: AutoresetMode | str) -> AutoresetMode:
-    """The mode that is given, or whose value is; ValueError for any other."""
+def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
+    """Return the mode, which may be named by its value; ValueError for any other."""
     try:
-        return AutoresetMode(given)
+        return AutoresetMode(mode)
     except ValueError:
-        known = [mode.value for mode in AutoresetMode]
-        raise ValueError(unknown("autoreset mode", given, known)) from None
+        modes = [each.value for each in AutoresetMode]
+        raise ValueError(unknown("autoreset mode", mode, modes)) from None

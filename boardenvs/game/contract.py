@@ -110,7 +110,7 @@ class Game(Rules):
         return re.sub(r"(?<!\n)\n(?!\n)", " ", text)
 
     def has_rules_of(self, other: Game) -> bool:
-        """Whether the games differ at most in their ids, as Reversi and Othello do."""
+        """Return whether the games differ at most in their ids, as Reversi and Othello do."""
         return type(self) is type(other) and replace(self, id=other.id) == other
 
     @property
@@ -124,8 +124,8 @@ class Game(Rules):
     def kernels(self) -> Kernels:
         """The rules as functions on words, for one board and for a batch."""
         # A game with more than its equality sees shares nothing with those that are equal to it.
-        seen = {f.name for f in fields(self) if f.compare}
-        return _kernels_of(self) if seen.issuperset(self.__getstate__()) else Kernels(self)
+        compared = {f.name for f in fields(self) if f.compare}
+        return _kernels_of(self) if compared.issuperset(self.__getstate__()) else Kernels(self)
 
     def __getstate__(self) -> dict[str, Any]:
         # Without cached values, which can be computed again: compiled functions do not pickle.
@@ -141,7 +141,7 @@ class Game(Rules):
         return (*self.board, self.kernels.num_planes)
 
     def empty(self, batch: int) -> State:
-        """A state of this game of uninitialised arrays."""
+        """Return a state of this game of uninitialised arrays."""
         return State(
             tuple(np.empty((len(self.word_names), batch), np.uint64)),
             np.empty((batch, self.legal_words), np.uint64),
@@ -169,11 +169,13 @@ class Game(Rules):
         return tuple(chain.from_iterable(ranks[::-1] if self.look.from_top else ranks))
 
     def square_name(self, square: int) -> str:
-        """The name of a square, such as "a1"; in Othello row 1 is at the top, as people have it."""
+        """Return the name of a square, such as "a1"; in Othello row 1 is at the top, as people have
+        it.
+        """
         return square_name(self.named_squares[square], self.board, self.look.files)
 
     def parse_square(self, text: str) -> int:
-        """The inverse of `square_name`; ValueError for anything else."""
+        """Return the inverse of `square_name`; ValueError for anything else."""
         return self.named_squares[parse_square(text, self.board, self.look.files)]
 
     def labels(self, position: Position) -> Mapping[int, str] | None:
@@ -212,7 +214,7 @@ class Game(Rules):
         return str(word) if is_number else ",".join(names)
 
     def start(self) -> Position:
-        """The starting position."""
+        """Return the starting position."""
         return self._start
 
     @cached_property
@@ -220,8 +222,8 @@ class Game(Rules):
         return self.position(self.setup())
 
     def position(self, words: tuple[int, ...], to_move: int = 0, ply: int = 0) -> Position:
-        """The position of these words, `own` being the first role's whoever is to move: in most
-        games the squares of both roles.
+        """Return the position of these words, `own` being the first role's whoever is to move: in
+        most games the squares of both roles.
 
         Where the game has a history, nothing has been before. Raises PositionError where the words,
         the side to move or the ply are impossible.
@@ -234,15 +236,15 @@ class Game(Rules):
             raise PositionError(f"there is a piece on {names}, which is a hole")
         self.check_squares(words)
         split = self.split(words)
-        seen = turned(self.word_names[: self.known_words], split) if to_move else split
+        own_words = turned(self.word_names[: self.known_words], split) if to_move else split
         if self.history:
-            seen = (*seen, *self.kernels.key.one(*seen, 0, 0, to_move), 0)
-        *legal_bits, terminated = self.kernels.begin.one(*seen, to_move, ply)
+            own_words = (*own_words, *self.kernels.key.one(*own_words, 0, 0, to_move), 0)
+        *legal_bits, terminated = self.kernels.begin.one(*own_words, to_move, ply)
         past = (0,) * self.history
-        return Position(seen, tuple(legal_bits), to_move, ply, bool(terminated), self, past)
+        return Position(own_words, tuple(legal_bits), to_move, ply, bool(terminated), self, past)
 
     def fen(self, position: Position) -> str:
-        """A position as a line of text; see `boardenvs.game.fen`, which reads it back."""
+        """Return a position as a line of text; see `boardenvs.game.fen`, which reads it back."""
         _check_turn(position.to_move, position.ply)
         ranks = joined(reversed(self.ranks_of(position)))
         text = f"{ranks} {self.sides[position.to_move]} {position.ply}"
@@ -250,35 +252,35 @@ class Game(Rules):
         return text + "".join(f" {name}={self.word_text(name, x)}" for name, x in rest if x)
 
     def ranks_of(self, position: Position) -> list[str]:
-        """The first letter of the side on each square, "." if it is empty, rank 1 first."""
+        """Return the first letter of the side on each square, "." if it is empty, rank 1 first."""
         board, sides = self.board, enumerate(self.sides)
         signs = drawn([(side[0], position.pieces(i)) for i, side in sides], board.size)
         return [signs[a1 : a1 + board.columns] for a1 in range(0, board.size, board.columns)]
 
     def parse_fen(self, text: str) -> Position:
-        """The reverse of `fen` for games in plain Python; `game.fen` reads all others."""
+        """Return the reverse of `fen` for games in plain Python; `game.fen` reads all others."""
         raise NotImplementedError
 
     def text_of(self, position: Position) -> str | None:
-        """The position as its own class draws it in text; None if it does not."""
+        """Return the position as its own class draws it in text; None if it does not."""
         return None
 
     def fresh(self, position: Position) -> Position:
-        """A position of a game with the same words as one of this game, without a history."""
+        """Return a position as one of this game, with the same words and no history."""
         return self.position(position.by_role(), position.to_move, position.ply)
 
     def by_role(self, words: Sequence[Any], to_move: int) -> tuple[int, ...]:
-        """The sets and numbers as the first role sees them."""
+        """Return the sets and numbers as the first role sees them."""
         return self.join(turned(self.word_names, words) if to_move else words)
 
     def image(self, symmetry: Symmetry, words: Sequence[Any]) -> tuple[Any, ...]:
-        """The words (ints or uint64 arrays) under a symmetry; numbers do not change."""
+        """Return the words (ints or uint64 arrays) under a symmetry; numbers do not change."""
         count, values = len(self.squares), self.join(words)
         turned = (*map(symmetry.apply, values[:count]), *values[count:])
         return (*self.split(turned), *words[self.known_words :])
 
     def init(self, batch: int) -> State:
-        """B = `batch` games at the start."""
+        """Return B = `batch` games at the start."""
         state = self.empty(batch)
         self.put_start(state, slice(None))
         return state
@@ -293,18 +295,18 @@ class Game(Rules):
         return stack([self.start()])
 
     def packed(self, state: State) -> tuple[Array, ...]:
-        """A state as arrays of numbers, which can be kept in files."""
+        """Return a state as arrays of numbers, which can be kept in files."""
         self.check_state(state)
         return state.arrays
 
     def unpacked(self, arrays: Sequence[Array]) -> State:
-        """The reverse of `packed`."""
-        found = State.of_arrays(arrays)
-        self.check_values(found)
-        return found
+        """Return the reverse of `packed`."""
+        state = State.of_arrays(arrays)
+        self.check_values(state)
+        return state
 
     def check_state(self, state: State) -> int:
-        """The number of rows; TypeError or ValueError unless the arrays fit this game."""
+        """Return the number of rows; TypeError or ValueError unless the arrays fit this game."""
         return check_arrays(state, self._kinds)
 
     @cached_property
@@ -324,7 +326,7 @@ class Game(Rules):
         return rows
 
     def positions(self, state: State) -> list[Position]:
-        """The rows of a batch as single positions; `stack` is the way back."""
+        """Return the rows of a batch as single positions; `stack` is the way back."""
         self.check_values(state)
         words = zip(*(word.tolist() for word in state.words), strict=True)
         legal_bits, *rest = (x.tolist() for x in state[1:-1])
@@ -335,7 +337,9 @@ class Game(Rules):
     # ---- actions -----------------------------------------------------------------------------
 
     def legal(self, state: State, out: BoolArray | None = None) -> BoolArray:
-        """The legal actions, (B, A) bool; all False where terminated. Written to `out` if given."""
+        """Return the legal actions, (B, A) bool; all False where terminated. Written to `out` if
+        given.
+        """
         rows = self.check_state(state)
         flags = None
         if out is not None:
@@ -344,11 +348,11 @@ class Game(Rules):
         return mask
 
     def is_legal(self, state: State, actions: IntArray) -> BoolArray:
-        """Whether row i's action is legal, (B,) bool; actions out of range are not."""
+        """Return whether row i's action is legal, (B,) bool; actions out of range are not."""
         return is_legal(self, state, check_actions(actions, self.check_state(state)))
 
     def sample(self, state: State, rng: np.random.Generator) -> IntArray:
-        """A uniformly random legal action for each row, (B,) int64; noop where terminated."""
+        """Return a random legal action for each row, (B,) int64; noop where terminated."""
         actions = np.empty(self.check_state(state), np.int64)
         bits = _random_words(rng, len(actions))
         self.kernels.sample.batch([state.legal_bits, bits], [actions])
@@ -357,7 +361,7 @@ class Game(Rules):
     # ---- plies -------------------------------------------------------------------------------
 
     def step(self, state: State, actions: IntArray, *, check: bool = False) -> State:
-        """The state after one ply in every row; terminated rows stay as they are.
+        """Return the state after one ply in every row; terminated rows stay as they are.
 
         `actions` is (B,) int; the input state is not modified. With `check`, IllegalActionError for
         the first illegal action; in rows where the game is over noop is legal. Without, which is
@@ -390,12 +394,12 @@ class Game(Rules):
     # ---- ends and values ---------------------------------------------------------------------
 
     def score_margin(self, state: State) -> IntArray:
-        """Own minus opposing points of the side to move, (B,) int64; see `points`."""
+        """Return own minus opposing points of the side to move, (B,) int64; see `points`."""
         self.check_state(state)
         return difference(self.kernels.points, state.inputs[:-1])
 
     def results(self, state: State) -> FloatArray:
-        """The goal values by role that each row would give, over or not, (B, 2) float."""
+        """Return the goal values by role that each row would give, over or not, (B, 2) float."""
         sign = np.sign(self.score_margin(state))
         sign[state.to_move == 1] *= -1
         return DRAW + DRAW * np.stack([sign, -sign], axis=1)
@@ -406,25 +410,25 @@ class Game(Rules):
         return np.where(state.terminated[:, None], results, 0.0)
 
     def is_truncated(self, state: State) -> BoolArray:
-        """Where the cap on plies ends a game that is not over, (B,) bool."""
+        """Return where the cap on plies ends a game that is not over, (B,) bool."""
         self.check_state(state)
         return is_truncated(self, state)
 
     def wiped_out(self, state: State) -> BoolArray:
-        """Which sides have no piece left, the one to move and the other, (2, B) bool."""
+        """Return which sides have no piece left, the one to move and the other, (2, B) bool."""
         self.check_state(state)
         width = self.board.words
         sides = [reduce(or_, state.words[k : k + width]) for k in (0, width)]
-        found: BoolArray = np.stack(sides) == 0
-        return found
+        wiped_out: BoolArray = np.stack(sides) == 0
+        return wiped_out
 
     def is_over(self, state: State) -> BoolArray:
-        """Where the game has ended, by its rules or by the cap on plies, (B,) bool."""
+        """Return where the game has ended, by its rules or by the cap on plies, (B,) bool."""
         over: BoolArray = self.is_truncated(state) | state.terminated
         return over
 
     def values(self, state: State) -> IntArray:
-        """The value of each position to its side to move by the heuristic, (B,) int64.
+        """Return the value of each position to its side to move by the heuristic, (B,) int64.
 
         NotImplementedError where the game has none.
         """
@@ -442,40 +446,40 @@ class Game(Rules):
         }
 
     def feature_numbers(self, state: State) -> IntArray:
-        """The `features` of each row, in their order, (B, features) int64."""
+        """Return the `features` of each row, in their order, (B, features) int64."""
         numbers = np.empty((len(self.feature_sizes), self.check_state(state)), np.uint64)
         if len(numbers):
             self.kernels.features.batch(state.inputs, list(numbers))
         return numbers.T.astype(np.int64)
 
     def piece_counts(self, state: State) -> IntArray:
-        """How many pieces are on each board, (B,) int64."""
+        """Return how many pieces are on each board, (B,) int64."""
         counts = np.empty(self.check_state(state), np.int64)
         self.kernels.pieces.batch(list(state.words), [counts])
         return counts
 
     def empty_squares(self, state: State) -> IntArray:
-        """How many squares in play are empty on each board, (B,) int64."""
+        """Return how many squares in play are empty on each board, (B,) int64."""
         squares: IntArray = self.board.size - self.holes.bit_count() - self.piece_counts(state)
         return squares
 
     def kinds_on(self, state: State) -> WordArray:
-        """The squares of each of the `kinds`, (kinds, W, B), W words a board."""
+        """Return the squares of each of the `kinds`, (kinds, W, B), W words a board."""
         width = self.board.words
-        found = np.empty((self.kernels.num_kinds * width, self.check_state(state)), np.uint64)
-        self.kernels.kinds.batch(list(state.words), list(found))
-        return found.reshape(-1, width, len(state.ply))
+        squares = np.empty((self.kernels.num_kinds * width, self.check_state(state)), np.uint64)
+        self.kernels.kinds.batch(list(state.words), list(squares))
+        return squares.reshape(-1, width, len(state.ply))
 
     # ---- observations ------------------------------------------------------------------------
 
     def observe(self, state: State) -> Int8Array:
-        """The observation of the side to move, (B, R, F, C) int8 of 0 and 1, for R ranks from the
-        bottom and F files: a view of `observe_planes`.
+        """Return the observation of the side to move, (B, R, F, C) int8 of 0 and 1, for R ranks
+        from the bottom and F files: a view of `observe_planes`.
         """
         return self.observe_planes(state).transpose(0, 2, 3, 1)
 
     def observe_planes(self, state: State) -> Int8Array:
-        """The observation of the side to move, planes first, (B, C, R, F) int8 of 0 and 1."""
+        """Return `observe` with planes first, (B, C, R, F) int8 of 0 and 1."""
         planes = np.empty((self.check_state(state), self._plane_bits), np.int8)
         self.kernels.planes.batch(state.inputs, [planes])
         return self.by_squares(planes)
@@ -483,8 +487,8 @@ class Game(Rules):
     def observe_with_legal(
         self, state: State, planes: Int8Array | None = None, mask: BoolArray | None = None
     ) -> tuple[Int8Array, BoolArray]:
-        """`observe` and `legal` at once, which is faster; written to `planes` (B, C * R * F) int8
-        and `mask` (B, A) bool where they are given.
+        """Return `observe` and `legal` at once, which is faster; written to `planes`
+        (B, C * R * F) int8 and `mask` (B, A) bool where they are given.
         """
         rows = self.check_state(state)
         planes = output(planes, (rows, self._plane_bits), np.int8)
@@ -503,7 +507,8 @@ class Game(Rules):
     # ---- notation ----------------------------------------------------------------------------
 
     def action_name(self, action: int, position: Position | None = None) -> str:
-        """An action as players write it: "d3", "b1-b3", "pass"; ValueError where out of range.
+        """Return an action as players write it: "d3", "b1-b3", "pass"; ValueError where out of
+        range.
 
         Where the target depends on the position and no position is given, the direction is written
         in its place: "b1-n".
@@ -512,11 +517,11 @@ class Game(Rules):
         return PASS if self._is_noop(action) else write(self, index(action), position)
 
     def other_name(self, action: int, position: Position) -> str:
-        """Another usual name of a legal action, such as "Nf3" in chess; "" if there is none."""
+        """Return another usual name of a legal action, such as "Nf3" in chess, or ""."""
         return "" if self._is_noop(action) else self.notation.other_name(self, action, position)
 
     def parse_action(self, text: str) -> int:
-        """The inverse of `action_name`; ValueError for anything else."""
+        """Return the inverse of `action_name`; ValueError for anything else."""
         try:
             return self.notation.parse(self, text)
         except ValueError:
@@ -525,7 +530,7 @@ class Game(Rules):
             raise
 
     def action_squares(self, action: int, position: Position | None = None) -> tuple[int, ...]:
-        """The squares that an action concerns: source and target, or target; none of a noop.
+        """Return the squares that an action concerns: source and target, or target; none of a noop.
 
         As in `action_name`, without a position, a target that depends on it is left out.
         """
@@ -533,7 +538,7 @@ class Game(Rules):
         return () if self._is_noop(action) else squares(self, index(action), position)
 
     def action_images(self, symmetry: Symmetry) -> IntArray:
-        """The image of each action under a symmetry of the board, noop included, (A,) intp."""
+        """Return the image of each action, noop included, under a symmetry, (A,) intp."""
         return np.array([*self.notation.images(self, symmetry), self.noop], np.intp)
 
     def _is_noop(self, action: int) -> bool:
@@ -546,11 +551,11 @@ class Game(Rules):
 def _check_words(game: Game, words: Any) -> None:
     """PositionError for words that cannot be those of a position, such as overlapping sets."""
     names = (*game.squares, *game.numbers)
-    given: Any = (None, None)
+    values: Any = (None, None)
     if isinstance(words, Sequence) and len(words) == len(names):
-        given = words
+        values = words
     largest = [game.board.all] * len(game.squares) + [ALL] * len(game.numbers)
-    if not all(map(is_whole, given, repeat(0), largest)) or given[0] & given[1]:
+    if not all(map(is_whole, values, repeat(0), largest)) or values[0] & values[1]:
         rest = f" and then {', '.join(names[2:])}" if names[2:] else ""
         raise PositionError(
             f"{quote(words)} are not two disjoint sets of squares{rest}, of a board of "
@@ -571,7 +576,7 @@ def _check_turn(to_move: object, ply: object) -> None:
 
 
 def _random_words(rng: np.random.Generator, count: int) -> WordArray:
-    """Uniformly random words, (count,)."""
+    """Return uniformly random words, (count,)."""
     if not isinstance(rng, np.random.Generator):
         raise TypeError(f"rng is {quote(rng)}: it must be a numpy.random.Generator")
     if isinstance(rng.bit_generator, np.random.PCG64):

@@ -37,7 +37,7 @@ _SHARED = ("roles", "shape", "look", "max_plies", "margin_counts", "opening_plie
 
 
 def is_plain(kind: object) -> bool:
-    """Whether this is a class of objects that play by themselves, and no `Game`."""
+    """Return whether this is a class of objects that play by themselves, and no `Game`."""
     return (
         inspect.isclass(kind)
         and not issubclass(kind, Game)
@@ -137,7 +137,7 @@ class PlainGame(Game):
         check_plies(self.opening_plies, f"opening_plies of {kind.__name__}")
 
     def __getattr__(self, name: str) -> Any:
-        """A parameter of the constructor."""
+        """Return a parameter of the constructor."""
         if name in (parameters := vars(self).get("_parameters", {})):
             return parameters[name]
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
@@ -205,7 +205,7 @@ class PlainGame(Game):
         return " ".join([_BEGIN, *map(self.action_name, board.actions)])
 
     def parse_fen(self, text: str) -> Position:
-        """The position after these moves; PositionError if they cannot be played."""
+        """Return the position after these moves; PositionError if they cannot be played."""
         first, *names = text.split() or [""]
         position = self.start()
         try:
@@ -248,9 +248,9 @@ class PlainGame(Game):
     def wiped_out(self, state: State) -> BoolArray:
         self.check_state(state)
         pieces = [self.kernels.pieces_of(played.board) for played in state.words[0]]
-        found: BoolArray = np.array(pieces, object).reshape(-1, 2).T == 0
-        found[:, found.all(axis=0)] = False  # a class without `squares`
-        return found
+        wiped_out: BoolArray = np.array(pieces, object).reshape(-1, 2).T == 0
+        wiped_out[:, wiped_out.all(axis=0)] = False  # a class without `squares`
+        return wiped_out
 
     def packed(self, state: State) -> tuple[Array, ...]:
         """With the actions that led to each position, (B, plies) int32, and then -1."""

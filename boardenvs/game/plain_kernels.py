@@ -49,15 +49,15 @@ class PlayedBoard:
         return isinstance(other, PlayedBoard) and bool(self._compared == other._compared)
 
     def __hash__(self) -> int:
-        found = self._compared
-        return hash(found) if type(found).__hash__ is not None else len(self.path)
+        compared = self._compared
+        return hash(compared) if type(compared).__hash__ is not None else len(self.path)
 
     def __deepcopy__(self, memo: object) -> PlayedBoard:
         return self
 
 
 def has_own(kind: type[Any], method: str) -> bool:
-    """Whether a class defines one of the methods that all objects have."""
+    """Return whether a class defines one of the methods that all objects have."""
     return getattr(kind, method) is not getattr(object, method)
 
 
@@ -143,7 +143,7 @@ class PlainKernels(Kernels):
             self.after(PlayedBoard(deepcopy(start)), action)  # which checks it
 
     def after(self, played: PlayedBoard, action: int) -> PlayedBoard:
-        """The board after an action."""
+        """Return the board after an action."""
         before, copier = played.board, self._copy
         board = copier(before) if copier else before.step(action)
         if board is before or not hasattr(board, "legal_actions"):
@@ -157,7 +157,7 @@ class PlainKernels(Kernels):
         return ValueError(f"{self._game.id}: {name} is {quote(value)}: it must be {right}")
 
     def _legal(self, board: Any) -> tuple[int, int]:
-        """The legal actions as a set, and 1 if the game is over."""
+        """Return the legal actions as a set, and 1 if the game is over."""
         if self.ended(board):
             return 0, 1
         legal, noop, actions = 0, self._noop, board.legal_actions()
@@ -179,7 +179,7 @@ class PlainKernels(Kernels):
         return self._one_of_two("is_over", self._is_over(board), "True or False")
 
     def role(self, board: Any) -> int:
-        """The side to move."""
+        """Return the side to move."""
         return self._one_of_two("to_move", self._to_move(board), "0 or 1")
 
     def _one_of_two(self, name: str, value: Any, right: str) -> int:
@@ -188,7 +188,7 @@ class PlainKernels(Kernels):
         return int(value)
 
     def pieces_of(self, board: Any) -> tuple[int, int]:
-        """The squares of both roles."""
+        """Return the squares of both roles."""
         numbers = list(enumerate(self.squares_of(board)))
         first = from_squares(square for square, number in numbers if number > 0)
         return first, from_squares(square for square, number in numbers if number < 0)
@@ -208,21 +208,21 @@ class PlainKernels(Kernels):
         *legal, over = self._begin(after)
         return (after, *legal, self.role(after.board), over)
 
-    def _step_no_legal(self, *given: Any) -> tuple[Any, ...]:
-        after = self.after(given[0], given[-1])
+    def _step_no_legal(self, *inputs: Any) -> tuple[Any, ...]:
+        after = self.after(inputs[0], inputs[-1])
         return after, self.role(after.board), self.ended(after.board)
 
     # ---- values ------------------------------------------------------------------------------
 
     def _points(self, played: PlayedBoard, to_move: int) -> tuple[int, int]:
-        found = self._result(played.board)
+        result = self._result(played.board)
         with suppress(TypeError, ValueError):
-            first, second = (0, 0) if found is None else found
+            first, second = (0, 0) if result is None else result
             if abs(first) + abs(second) < 1 << 31:  # NaN is not
                 if not isinstance(first, int) or not isinstance(second, int):
                     first, second = int(first > second), int(second > first)
                 return (second, first) if to_move else (first, second)
-        raise self._wrong("result", found, "two numbers")
+        raise self._wrong("result", result, "two numbers")
 
     def _evaluate(self, played: PlayedBoard, to_move: int, ply: int) -> tuple[int, int]:
         value = played.board.evaluate() if self._game.has_heuristic else 0
@@ -237,39 +237,39 @@ class PlainKernels(Kernels):
     # ---- observations ------------------------------------------------------------------------
 
     def _observed(self, boards: Sequence[Any], roles: Int8Array) -> Array:
-        """The observations of these roles, (B, planes * squares) int8 of 0 and 1."""
+        """Return the observations of these roles, (B, planes * squares) int8 of 0 and 1."""
         size = self._game.board.size
         if hasattr(self._game.kind, "observe"):
-            found = [b.observe(role) for b, role in zip(boards, roles.tolist(), strict=True)]
-            return self._whole("observe(role)", found, self.num_planes, 0, 1).astype(np.int8)
+            numbers = [b.observe(role) for b, role in zip(boards, roles.tolist(), strict=True)]
+            return self._whole("observe(role)", numbers, self.num_planes, 0, 1).astype(np.int8)
         if self.squares_of is _no_squares:
             raise TypeError(f"{self._game.kind.__name__} lacks squares, or observe(role)")
         own, digits = self._numbers(boards) * (1 - 2 * roles[:, None]), self._largest.bit_length()
-        seen = np.empty((len(boards), 2 * digits + 1, size), np.int8)
+        planes = np.empty((len(boards), 2 * digits + 1, size), np.int8)
         for side, pieces in enumerate((np.maximum(own, 0), -np.minimum(own, 0))):
             for digit in range(digits):
-                seen[:, side * digits + digit] = pieces >> digit & 1
-        seen[:, -1] = roles[:, None]
-        return seen.reshape(len(boards), -1)
+                planes[:, side * digits + digit] = pieces >> digit & 1
+        planes[:, -1] = roles[:, None]
+        return planes.reshape(len(boards), -1)
 
     def _numbers(self, boards: Sequence[Any]) -> Array:
-        """The numbers of all squares (B, squares)."""
-        found = [self.squares_of(board) for board in boards]
-        return self._whole("squares", found, 0, -self._largest, self._largest).astype(np.int32)
+        """Return the numbers of all squares (B, squares)."""
+        numbers = [self.squares_of(board) for board in boards]
+        return self._whole("squares", numbers, 0, -self._largest, self._largest).astype(np.int32)
 
-    def _whole(self, name: str, found: list[Any], planes: int, low: int, high: int) -> Array:
+    def _whole(self, name: str, numbers: list[Any], planes: int, low: int, high: int) -> Array:
         """Whole numbers as an array (B, planes * squares), or (B, squares), else ValueError."""
         size = self._game.board.size
         with suppress(TypeError, ValueError):
-            rows: Array = np.array(found)
-            fits = rows.shape == (len(found), (planes or 1) * size)
+            rows: Array = np.array(numbers)
+            fits = rows.shape == (len(numbers), (planes or 1) * size)
             fits = fits and (rows.dtype.kind in "biu" or bool((rows % 1 == 0).all()))
             if fits and low <= rows.min() and rows.max() <= high:
                 return rows
-        for one in found if len(found) > 1 else ():  # find the wrong one
+        for one in numbers if len(numbers) > 1 else ():  # find the wrong one
             self._whole(name, [one], planes, low, high)
         many = f"planes of {size}" if planes else size
-        raise self._wrong(name, found[0], f"{many} whole numbers from {low} to {high}")
+        raise self._wrong(name, numbers[0], f"{many} whole numbers from {low} to {high}")
 
     def _plane_rows(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         if len(inputs[0]):
@@ -277,8 +277,8 @@ class PlainKernels(Kernels):
             outputs[0][:] = self._observed(boards, inputs[1].view(np.int8))
 
     def _plane_words(self, played: PlayedBoard, to_move: int, ply: int) -> tuple[int, ...]:
-        seen = self._observed([played.board], np.array([to_move], np.int8))
-        return tuple(pack_bits(seen)[0].tolist())
+        planes = self._observed([played.board], np.array([to_move], np.int8))
+        return tuple(pack_bits(planes)[0].tolist())
 
     def _observe_rows(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         self._plane_rows(inputs, outputs)
@@ -291,10 +291,10 @@ class PlainKernels(Kernels):
         bits = unpack(np.array([words], np.uint64), 64 * len(words))
         return (), bits[0].view(np.int8)
 
-    def _step_observe(self, *given: Any) -> tuple[tuple[Any, ...], Int8Array]:
-        after = self._step_words(*given)
+    def _step_observe(self, *inputs: Any) -> tuple[tuple[Any, ...], Int8Array]:
+        after = self._step_words(*inputs)
         played, *legal, role, _ = after
-        return after, self._observe_one(played, role, given[2] + 1, *legal)[1]
+        return after, self._observe_one(played, role, inputs[2] + 1, *legal)[1]
 
 
 # What search asks of rules on words alone.
@@ -306,10 +306,10 @@ _FOR_WORDS = (
 def _by_row(one: Callable[..., Any], inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
     """Write the values that a function has for each row."""
     with _no_collection():
-        found = list(map(one, *(array.tolist() for array in inputs)))
+        rows = list(map(one, *(array.tolist() for array in inputs)))
     columns = [column for array in outputs for column in (array.T if array.ndim > 1 else [array])]
     for place, column in enumerate(columns):
-        column[:] = [values[place] for values in found]
+        column[:] = [values[place] for values in rows]
 
 
 @contextmanager
@@ -328,11 +328,11 @@ def _no_squares(board: Any) -> tuple[()]:
     return ()
 
 
-def _nothing(*given: Any) -> dict[str, Any]:
+def _nothing(*inputs: Any) -> dict[str, Any]:
     return {}
 
 
 def _reader(kind: type[Any], name: str) -> Callable[[Any], Any]:
     """Return a function that reads this attribute of a board, which may be a method."""
-    found = getattr(kind, name, None)
-    return found if inspect.isfunction(found) else operator.attrgetter(name)
+    attribute = getattr(kind, name, None)
+    return attribute if inspect.isfunction(attribute) else operator.attrgetter(name)

@@ -69,10 +69,10 @@ class State(NamedTuple):
 
     @classmethod
     def of_arrays(cls, arrays: Iterable[Array]) -> State:
-        """The reverse of `arrays`."""
-        found = [*arrays]
-        history = found.pop() if np.ndim(found[-1]) > 1 else None
-        *words, legal_bits, to_move, ply, terminated = found
+        """Return the reverse of `arrays`."""
+        fields = [*arrays]
+        history = fields.pop() if np.ndim(fields[-1]) > 1 else None
+        *words, legal_bits, to_move, ply, terminated = fields
         return cls(tuple(words), legal_bits, to_move, ply, terminated, history)
 
 
@@ -119,7 +119,7 @@ def check_arrays(state: State, kinds: Kinds) -> int:
 
 
 def take(state: State, rows: Any) -> State:
-    """The rows selected by an index array, a boolean array or a slice."""
+    """Return the rows selected by an index array, a boolean array or a slice."""
     if isinstance(rows, np.ndarray) and rows.dtype.kind == "i":
         return State.of_arrays([x.take(rows, 0) for x in state.arrays])  # half the time of indexing
     return State.of_arrays([x[rows] for x in state.arrays])
@@ -132,7 +132,7 @@ def put(state: State, rows: Any, values: State) -> None:
 
 
 def where(condition: BoolArray, a: State, b: State) -> State:
-    """Rows of `a` where `condition` (B,), else rows of `b`."""
+    """Return rows of `a` where `condition` (B,), else rows of `b`."""
     return State.of_arrays(
         np.where(condition if x.ndim == 1 else condition[:, None], x, y)
         for x, y in zip(a.arrays, b.arrays, strict=True)
@@ -140,7 +140,7 @@ def where(condition: BoolArray, a: State, b: State) -> State:
 
 
 def concat(states: Sequence[State]) -> State:
-    """The rows of all the states, one after the other."""
+    """Return the rows of all the states, one after the other."""
     columns = zip(*(state.arrays for state in states), strict=True)
     return State.of_arrays(map(np.concatenate, columns))
 

@@ -54,7 +54,7 @@ def check_legal(game: Game, state: State, actions: IntArray) -> None:
 def illegal_action(
     game: Game, state: State, actions: IntArray, wrong: BoolArray
 ) -> IllegalActionError:
-    """The error of the first row with a wrong action; it says what is legal."""
+    """Return the error of the first row with a wrong action; it says what is legal."""
     row = int(np.argmax(wrong))
     (position,) = game.positions(take(state, slice(row, row + 1)))
     return IllegalActionError(f"row {row}: {position.illegal_action(int(actions[row]))}")
@@ -147,7 +147,7 @@ def _remember(game: Game, before: State, after: State) -> IntArray:
 
 
 def _rewards(game: Game, movers: IntArray, final: State) -> FloatArray:
-    """The results of finished games to the sides that have moved, (B,): 1, 0 or -1."""
+    """Return the results of finished games to the sides that have moved, (B,): 1, 0 or -1."""
     margin = difference(game.kernels.points, final.inputs[:-1])
     same = final.to_move == movers
     rewards: FloatArray = np.sign(margin) * np.where(same, 1.0, -1.0) + 0.0

@@ -45,7 +45,7 @@ def set_backend(name: str | None) -> None:
 
 
 def get_backend() -> Backend:
-    """The backend in use; raises like `set_backend` if $BOARDENVS_BACKEND is wrong.
+    """Return the backend in use; raises like `set_backend` if $BOARDENVS_BACKEND is wrong.
 
     ```python
     import boardenvs
@@ -78,7 +78,7 @@ def no_compiling() -> Iterator[None]:
 
 
 def check_backend(name: str, what: str = "backend") -> Backend:
-    """The backend of this name, which `what` gave; errors as `set_backend`."""
+    """Return the backend of this name, which `what` gave; errors as `set_backend`."""
     if name not in get_args(Backend):
         raise ValueError(unknown(what, name, get_args(Backend)))
     if name == "numba" and not find_spec("numba"):
@@ -150,13 +150,13 @@ class Kernel:
         return Layout(self._inputs, tuple(self._outputs or (1,) * self.num_outputs))
 
     def program(self, target: Target = "batch") -> Program:
-        """The function as a straight-line program. Machine code for one board is made of "lanes",
-        not "scalar": a pass of its loops costs more than it saves.
+        """Return the function as a straight-line program. Machine code for one board is made of
+        "lanes", not "scalar": a pass of its loops costs more than it saves.
         """
         return trace(self._function, sum(self._inputs), target)
 
     def compile_one(self, backend: Backend) -> Callable[..., tuple[int, ...]]:
-        """The function for one board."""
+        """Return the function for one board."""
         if backend == "numpy":
             return compile_python(self.program("scalar"), self.name)
         return compile_numba(self.program("lanes"), self.name)

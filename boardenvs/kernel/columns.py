@@ -35,7 +35,7 @@ class Group:
             self.rows.append(builder.add(start, builder.select(inside, WORD(lane), last)))
 
     def lane_by_lane(self, read: Callable[[Any], Any]) -> Any:
-        """A vector of what is read of each row."""
+        """Return a vector of what is read of each row."""
         return join(self.builder, [read(row) for row in self.rows])
 
 
@@ -50,7 +50,7 @@ class RowWord(SimdWord):
 
 
 def row_of(words: Sequence[Any]) -> Column | None:
-    """The column of words of 64 bits whose rows begin with these, if there is one."""
+    """Return the column of words of 64 bits whose rows begin with these, if there is one."""
     columns = {x.column for x in words if isinstance(x, RowWord) and x.column.element == WORD}
     if len(columns) != 1 or [getattr(x, "place", -1) for x in words] != [*range(len(words))]:
         return None
@@ -74,7 +74,7 @@ class Column:
         self.together = kind.layout == "C" and kind.ndim == 1
 
     def at(self, row: Any, offset: int = 0) -> Any:
-        """The address of an element, `offset` elements after the row's first."""
+        """Return the address of an element, `offset` elements after the row's first."""
         builder = self.builder
         base = builder.bitcast(self.data, _BYTE.as_pointer())
         distance = builder.mul(row, builder.extract_value(self.strides, 0))
@@ -86,7 +86,7 @@ class Column:
         return [RowWord(group, value, self, place) for place, value in enumerate(loaded)]
 
     def _load_one(self, group: Group) -> Any:
-        """The word of each row of an array (B,)."""
+        """Return the word of each row of an array (B,)."""
         builder = self.builder
         with builder.if_else(group.whole, likely=True) as (then, otherwise):
             with then:
@@ -102,7 +102,7 @@ class Column:
         return words
 
     def _load_rows(self, group: Group) -> list[Any]:
-        """The words of rows, of which squares are loaded and transposed."""
+        """Return the words of rows, of which squares are loaded and transposed."""
         if self.width < group.lanes:
             return [group.lane_by_lane(partial(self._read, offset=k)) for k in range(self.width)]
         kind = ir.VectorType(self.element, group.lanes)
@@ -115,22 +115,22 @@ class Column:
         return words
 
     def _read(self, row: Any, offset: int = 0) -> Any:
-        """An element as a word."""
+        """Return an element as a word."""
         return self._widened(_load(self.builder, self.at(row, offset), self.element))
 
     def _widened(self, value: Any) -> Any:
-        """An element, or a vector of them, as words."""
+        """Return an element, or a vector of them, as words."""
         kind = WORD if value.type == self.element else vector(value.type.count)
         if value.type == kind:
             return value
         return (self.builder.sext if self._signed else self.builder.zext)(value, kind)
 
-    def store(self, group: Group, found: Sequence[Operand]) -> None:
+    def store(self, group: Group, results: Sequence[Operand]) -> None:
         """Write the words of a group of rows."""
         builder = self.builder
-        words = [in_lanes(x, vector(group.lanes)) for x in found]
+        words = [in_lanes(x, vector(group.lanes)) for x in results]
         if self.width < 0:
-            self._store_bits(group, words, row_of(found))
+            self._store_bits(group, words, row_of(results))
         elif self.ndim == 2:
             self._copy(group, self._in_rows(group, words))
         elif self.together:
@@ -155,7 +155,7 @@ class Column:
             value = self.builder.trunc(value, kind)
         store(self.builder, value, address)
 
-    def _store_bits(self, group: Group, words: Sequence[Any], given: Column | None) -> None:
+    def _store_bits(self, group: Group, words: Sequence[Any], source_column: Column | None) -> None:
         """The bits of the words as 0 and 1, as many as a row has elements.
 
         Each word becomes 64 bytes; those after the end of a row are overwritten by the next one.
@@ -169,11 +169,11 @@ class Column:
         plain = builder.and_(self._has_no_gaps(), builder.not_(self._is_large()))
         at_once = builder.and_(inside, plain)
         base = builder.select(at_once, self.at(group.start), kept)
-        rows = None if given else builder.bitcast(self._in_rows(group, words), _WORDS)
+        rows = None if source_column else builder.bitcast(self._in_rows(group, words), _WORDS)
         with cgutils.for_range(builder, group.count) as lane:
             out = builder.gep(base, [builder.mul(lane.index, WORD(size))])
-            if given:
-                row = given.at(builder.add(group.start, lane.index))
+            if source_column:
+                row = source_column.at(builder.add(group.start, lane.index))
                 source = builder.bitcast(row, _WORDS)
             else:
                 source = builder.gep(rows, [builder.mul(lane.index, WORD(count))])
@@ -185,18 +185,18 @@ class Column:
             self._copy(group, kept)
 
     def _has_no_gaps(self) -> Any:
-        """The flag 1 if the rows follow one after the other."""
+        """Return the flag 1 if the rows follow one after the other."""
         stride = self.builder.extract_value(self.strides, 0)
         return self.builder.icmp_signed("==", stride, WORD(self._row_size))
 
     def _is_large(self) -> Any:
-        """The flag 1 if the array is too large for the cache."""
+        """Return the flag 1 if the array is too large for the cache."""
         rows = self.builder.extract_value(self.shape, 0)
         return self.builder.icmp_signed(">", rows, WORD(_CACHED // self._row_size))
 
     def _in_rows(self, group: Group, words: Sequence[Any]) -> Any:
-        """The address of the words of a group, one row after the other, as they are written: as
-        elements, or as words that are to become bytes.
+        """Return the address of the words of a group, one row after the other, as they are written:
+        as elements, or as words that are to become bytes.
         """
         builder, lanes, count = self.builder, group.lanes, len(words)
         size = self._size if self.width > 0 else 8
@@ -233,13 +233,13 @@ class Column:
 
 
 def _reserved(builder: Any, kind: Any, count: int) -> Any:
-    """The address of memory for `count` elements, until the function returns."""
+    """Return the address of memory for `count` elements, until the function returns."""
     with builder.goto_entry_block():
         return builder.alloca(kind, size=WORD(count))
 
 
 def _squares(width: int, lanes: int) -> list[int]:
-    """Where the squares of `lanes` words begin that cover a row; the last two may overlap."""
+    """Return where squares of `lanes` words begin that cover a row; the last two may overlap."""
     return [*range(0, width - lanes, lanes), width - lanes]
 
 

@@ -48,12 +48,12 @@ def output(array: Any, shape: tuple[int, int], dtype: Any) -> Any:
 
 
 def words_of(width: int) -> int:
-    """The number of words in a row of an array of a `Layout`."""
+    """Return the number of words in a row of an array of a `Layout`."""
     return width if width > 0 else -(width // 64)
 
 
 def pack_bits(flags: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """The reverse of `unpack`: flags (B, count) as bits of words (B, W), lowest first."""
+    """Return the reverse of `unpack`: flags (B, count) as bits of words (B, W), lowest first."""
     packed = np.packbits(flags.view(np.uint8), axis=1, bitorder="little")
     words = np.zeros((len(flags), -(-flags.shape[1] // 64)), "<u8")
     words.view(np.uint8)[:, : packed.shape[1]] = packed
@@ -65,7 +65,7 @@ def unpack(
     count: int,
     out: Bytes | None = None,
 ) -> Bytes:
-    """The lowest `count` bits of each row of words (B, W) as 0 and 1, (B, count) uint8.
+    """Return the lowest `count` bits of each row of words (B, W) as 0 and 1, (B, count) uint8.
 
     With `out`, written there: memory that is used again saves the page faults of new memory.
     """

@@ -165,13 +165,13 @@ class _ForPython(ast.NodeTransformer):
 
 
 def _native_constant(name: str, value: int) -> str:
-    """A constant as Numba reads it, as a word where `loops` declares one."""
+    """Return a constant as Numba reads it, as a word where `loops` declares one."""
     is_word = inspect.signature(getattr(loops, name)).return_annotation == "Word"
     return f"word({value})" if is_word else str(value)
 
 
 def _reading_and_writing(constants: Mapping[str, int], decorator: str) -> str:
-    """The functions that read and write the words of a position and of its legal actions."""
+    """Return the functions that read and write the words of a position and of its legal actions."""
     counts = {"words": constants["word_count"], "legal": constants["legal_words"]}
     return "".join(
         f"""
@@ -188,7 +188,7 @@ def write_{name}(array, start, words):
 
 
 def _modules(*entries: ModuleType) -> list[ModuleType]:
-    """The modules and their dependencies, topologically sorted."""
+    """Return the modules and their dependencies, topologically sorted."""
     modules: dict[str, ModuleType] = {}
 
     def visit(module: ModuleType) -> None:
@@ -205,7 +205,7 @@ def _modules(*entries: ModuleType) -> list[ModuleType]:
 def _with_parts(
     statements: list[ast.stmt], parts: Mapping[str, Callable[..., Any]]
 ) -> list[ast.stmt]:
-    """The statements, with parts in place of the functions that declare them."""
+    """Return the statements, with parts in place of the functions that declare them."""
     return [
         ast.parse(f"{statement.name} = {parts[statement.name].__name__}").body[0]
         if isinstance(statement, ast.FunctionDef) and statement.name in parts
@@ -215,7 +215,7 @@ def _with_parts(
 
 
 def _is_linked(statement: ast.ImportFrom) -> bool:
-    """Whether an import brings in more than classes and what `loops` declares."""
+    """Return whether an import brings in more than classes and what `loops` declares."""
     if statement.module in ("__future__", "typing", loops.__name__):
         return False
     source = sys.modules[str(statement.module)]
@@ -223,7 +223,7 @@ def _is_linked(statement: ast.ImportFrom) -> bool:
 
 
 def _statements(module: ModuleType) -> list[ast.stmt]:
-    """The statements of a module, without annotations and without imports of linked modules.
+    """Return the statements of a module, without annotations and without imports of linked modules.
 
     Its classes are imported, so that loops and their callers use the same ones.
     """
@@ -253,7 +253,7 @@ def _is_import_of_classes(statement: ast.ImportFrom) -> bool:
 
 
 def _native(statement: ast.stmt) -> str:
-    """A statement of a module as Numba reads it."""
+    """Return a statement of a module as Numba reads it."""
     if isinstance(statement, ast.FunctionDef):
         marks = [ast.unparse(mark) for mark in statement.decorator_list]
         decorator = _MARKED.get(marks[0], _INNER) if marks else _INNER

@@ -57,7 +57,9 @@ class NumbaBatch:
 
 
 def compile_numba(program: Program, name: str) -> Callable[..., tuple[int, ...]]:
-    """A function of `program.num_inputs` ints in [0, 2**64) that returns the outputs as a tuple."""
+    """Return a function of `program.num_inputs` ints in [0, 2**64) that returns the outputs as a
+    tuple.
+    """
     function: Callable[..., tuple[int, ...]] = _compiled(name, write_functions({name: program}))
     return function
 
@@ -65,17 +67,17 @@ def compile_numba(program: Program, name: str) -> Callable[..., tuple[int, ...]]
 def compile_parts(
     program: Program, name: str, words: int
 ) -> Callable[..., tuple[tuple[int, ...], Array]]:
-    """A function of `program.num_inputs` ints that returns a tuple of the first outputs, and the
-    bits of the other ones as bytes of 0 and 1, lowest first, (64 * others,) int8.
+    """Return a function of `program.num_inputs` ints that returns a tuple of the first outputs, and
+    the bits of the other ones as bytes of 0 and 1, lowest first, (64 * others,) int8.
     """
     writer = _Writer()
-    writer.one(program, name, words, ["seen"])
+    writer.one(program, name, words, ["bits"])
     run = _compiled(name, writer.source())
     size, empty, int8 = 64 * (len(program.outputs) - words), np.empty, np.int8
 
     def function(*inputs: int) -> tuple[tuple[int, ...], Array]:
-        seen = empty(size, int8)
-        return run(*inputs, seen), seen
+        bits = empty(size, int8)
+        return run(*inputs, bits), bits
 
     return function
 
@@ -86,14 +88,16 @@ def _compiled(name: str, source: str) -> Callable[..., Any]:
 
 
 def write_batch(program: Program, name: str, layout: Layout) -> str:
-    """The source of a module with the program as a function of arrays, which writes the outputs."""
+    """Return the source of a module with the program as a function of arrays, which writes the
+    outputs.
+    """
     writer = _Writer()
     writer.batch(program, name, layout)
     return writer.source()
 
 
 def write_functions(programs: Mapping[str, Program]) -> str:
-    """The source of a module with each program as a function of words that returns a tuple."""
+    """Return the source of a module with the programs as functions of words that return tuples."""
     writer = _Writer()
     for name, program in programs.items():
         writer.one(program, name, len(program.outputs))
@@ -121,16 +125,16 @@ class _Writer(WordFunctions):
         self._add_compiled(program, name, made, "nogil=True", arrays)
 
     def _add_compiled(
-        self, program: Program, name: str, made: str, options: str, given: Sequence[str]
+        self, program: Program, name: str, made: str, options: str, parameters: Sequence[str]
     ) -> None:
         """The words' function, the intrinsic that is made of it, and what Python calls."""
         self.add(program, f"{name}_of_words")
-        # Nothing here makes arrays: Numba need not count references to those that it is given.
+        # Nothing here makes arrays: Numba need not count references to those that it reads.
         self.lines += [
             f"{name}_intrinsic = {made}",
             f"@njit({options}, cache=True, error_model='numpy', _nrt=False)",
-            f"def {name}({', '.join(given)}):",
-            f"    return {name}_intrinsic({in_tuple(given)})",
+            f"def {name}({', '.join(parameters)}):",
+            f"    return {name}_intrinsic({in_tuple(parameters)})",
         ]
 
     def source(self) -> str:
@@ -138,7 +142,7 @@ class _Writer(WordFunctions):
 
 
 def _made_by() -> str:
-    """A line that changes with what turns generated sources into instructions."""
+    """Return a line that changes with what turns generated sources into instructions."""
     digest = hashlib.sha256()
     for file in _MADE_BY:
         digest.update(pkgutil.get_data(__package__, file) or b"")

@@ -55,7 +55,7 @@ class NumpyProgram:
             )
 
     def _buffers(self, rows: int) -> list[Array]:
-        """The buffers of this thread for `rows` rows; the last two sizes are kept."""
+        """Return the buffers of this thread for `rows` rows; the last two sizes are kept."""
         kept: dict[int, list[Array]] | None = getattr(self._local, "kept", None)
         if kept is None:
             kept = self._local.kept = {}
@@ -71,17 +71,17 @@ class NumpyBatch:
     """A program whose arrays hold words as a layout says: (B, n) as columns, bytes as words."""
 
     def __init__(self, program: Program, name: str, layout: Layout) -> None:
-        given, start = {}, 0
+        place_of, start = {}, 0
         inputs = [i for i, node in enumerate(program.nodes) if node.op == "input"]
         for place, width in enumerate(layout.inputs):
-            given[tuple(inputs[start : start + width])] = place
+            place_of[tuple(inputs[start : start + width])] = place
             start += width
         # Of each output how many words become bytes, and the input that has them already.
         self._outputs: list[tuple[int, int | None]] = []
         computed, start = list[int](), 0
         for width in layout.outputs:
             words = program.outputs[start : start + words_of(width)]
-            source = given.get(words) if width < 0 else None
+            source = place_of.get(words) if width < 0 else None
             self._outputs.append((len(words) if width < 0 else 0, source))
             computed += words if source is None else ()
             start += len(words)
@@ -233,8 +233,8 @@ def _unpacked(prefix: str, count: int, source: str) -> list[str]:
 
 
 def _narrow_inputs(program: Program) -> list[int]:
-    """The inputs that must be widened to words: indices of a Table, and operands of an operation
-    whose result depends on their width if none of them is wider.
+    """Return the inputs that must be widened to words: indices of a Table, and operands of an
+    operation whose result depends on their width if none of them is wider.
     """
     narrow: set[int] = set()
     for i in program.steps():
@@ -247,7 +247,7 @@ def _narrow_inputs(program: Program) -> list[int]:
 
 
 def _last_uses(program: Program) -> list[int]:
-    """The last node that reads each node; one past all nodes for an output."""
+    """Return the last node that reads each node; one past all nodes for an output."""
     last_use = list(range(len(program.nodes)))
     for i in program.steps():
         for arg in program.nodes[i].args:

@@ -17,7 +17,8 @@ from boardenvs.kernel.simd import WORD, Function, call, cgutils, simd_width, typ
 
 
 def each_row(function: Function, inputs: Sequence[int], outputs: Sequence[int]) -> Any:
-    """An intrinsic of Numba that takes a tuple of arrays, inputs first, and writes the outputs.
+    """Return an intrinsic of Numba that takes a tuple of arrays, inputs first, and writes the
+    outputs.
 
     The numbers say how many words of the function an array holds: 1 of an array (B,), n of an array
     (B, n). An output of -n is an array of bytes (B, n): the lowest n bits of its words, as 0 and 1.
@@ -54,7 +55,7 @@ def each_row(function: Function, inputs: Sequence[int], outputs: Sequence[int]) 
 
 
 def one_row(function: Function, outputs: int) -> Any:
-    """An intrinsic of Numba that takes a tuple of words and returns the results as one.
+    """Return an intrinsic of Numba that takes a tuple of words and returns the results as one.
 
     Where there are more results than `outputs`, an array of bytes ends the tuple that is given: it
     gets the bits of the later ones.
@@ -62,24 +63,24 @@ def one_row(function: Function, outputs: int) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         last = signature.args[0][-1]
-        given = cgutils.unpack_tuple(builder, args[0])
-        array = given.pop() if isinstance(last, types.Array) else None
-        results = call(function, builder, given, WORD)
+        values = cgutils.unpack_tuple(builder, args[0])
+        array = values.pop() if isinstance(last, types.Array) else None
+        results = call(function, builder, values, WORD)
         for k, word in enumerate(results[outputs:]):
             column = Column(context, builder, last, array)
             store_bytes(builder, word, column.at(WORD(0), 64 * k))
         return context.make_tuple(builder, signature.return_type, results[:outputs])
 
     @intrinsic
-    def run(typing_context: Any, given: Any) -> Any:
-        return types.UniTuple(types.uint64, outputs)(given), generate
+    def run(typing_context: Any, values: Any) -> Any:
+        return types.UniTuple(types.uint64, outputs)(values), generate
 
     return run
 
 
 @intrinsic
 def popcount(typing_context: Any, word: Any) -> Any:
-    """The number of set bits."""
+    """Return the number of set bits."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.ctpop(args[0])
@@ -89,7 +90,7 @@ def popcount(typing_context: Any, word: Any) -> Any:
 
 @intrinsic
 def trailing_zeros(typing_context: Any, word: Any) -> Any:
-    """The index of the lowest set bit; the word must not be 0."""
+    """Return the index of the lowest set bit; the word must not be 0."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], context.get_constant(types.boolean, 0))

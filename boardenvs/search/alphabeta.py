@@ -140,7 +140,7 @@ class AlphaBeta:
         self._memory = self._memory._replace(
             table=self._table, probcut=probcut, reductions=int(limits.reductions)
         )
-        found = _no_results(len(seeds))
+        results = _no_results(len(seeds))
         call = _Call(
             _roots(state, seeds),
             Budget(
@@ -150,7 +150,7 @@ class AlphaBeta:
                 fewest,
                 int(len(tables) > 0),
             ),
-            found,
+            results,
             limits.time,
             stop,
         )
@@ -166,7 +166,7 @@ class AlphaBeta:
         while len(rows):
             self._solved = False
             rows = rows[self._search_rows(call, rows) :]
-        return found
+        return results
 
     def new_table(self, nodes: int = MAX_NODES) -> TranspositionTable:
         """Return an empty table for searches of this many nodes.
@@ -179,12 +179,12 @@ class AlphaBeta:
         size = slots * (WORDS + self.game.known_words) + 2
         return TranspositionTable(words(size, word_type(self.game)))
 
-    def line(self, position: Position, found: SearchResults) -> list[int]:
-        """The principal variation of the position that was searched last, to the end of the game or
-        as far as the search has seen.
+    def line(self, position: Position, last: SearchResults) -> list[int]:
+        """Return the principal variation of the position that was searched last, to the end of the
+        game or as far as the search has seen.
         """
-        actions = [int(found.action[0])]
-        depth, value = int(found.depth[0]), int(found.value[0])
+        actions = [int(last.action[0])]
+        depth, value = int(last.depth[0]), int(last.value[0])
         while self._solved or len(actions) < depth:
             before, position = position, position.step(actions[-1])
             value = value if position.to_move == before.to_move else -value
@@ -204,7 +204,7 @@ class AlphaBeta:
         return actions
 
     def is_end(self, state: State, limits: Limits) -> BoolArray:
-        """The rows that these limits solve to the end at once, (B,) bool."""
+        """Return the rows that these limits solve to the end at once, (B,) bool."""
         if not (self._has_exact_end and limits.endgame):
             return np.zeros(len(state.ply), np.bool_)
         ends: BoolArray = self.game.empty_squares(state) <= limits.endgame
@@ -261,8 +261,8 @@ def _no_results(rows: int) -> SearchResults:
 
 
 def alphabeta_for(game: Game, evaluation: Evaluation | None = None) -> AlphaBeta:
-    """The search that this thread shares, by the current backend; without an evaluation it judges
-    by the game's heuristic.
+    """Return the search that this thread shares, by the current backend; without an evaluation it
+    judges by the game's heuristic.
     """
     return _alphabeta(game, evaluation, game.backend, threading.get_ident())
 

@@ -35,20 +35,20 @@ _linking = Lock()
 
 
 def has_exact_end(game: Game) -> bool:
-    """Whether `compiled.endgame` can solve the end of the game."""
+    """Return whether `compiled.endgame` can solve the end of the game."""
     plain = game.alternates and game.word_names == ("own", "opp")
     return plain and game.fills_up and game.margin_counts
 
 
 def word_type(game: Game) -> type[Any]:
-    """The type of the elements of arrays that hold positions."""
+    """Return the type of the elements of arrays that hold positions."""
     return np.uint64 if game.in_words else object
 
 
 def compile_for(
     game: Game, function: _Function, module: ModuleType | None = None, **parts: Callable[..., Any]
 ) -> _Function:
-    """A function of `compiled` with the rules of the game, by its backend.
+    """Return a function of `compiled` with the rules of the game, by its backend.
 
     It is compiled with its module, or with another one that uses it; `parts` replace the functions
     of these names that the module declares.
@@ -106,8 +106,8 @@ def _link_module(
 
 
 def check_roots(game: Game, state: State) -> int:
-    """The number of rows; TypeError or ValueError unless it is a state of the game that can be
-    searched.
+    """Return the number of rows; TypeError or ValueError unless it is a state of the game that can
+    be searched.
     """
     rows = game.check_values(state)
     if not (state.terminated | state.legal_bits.any(axis=1)).all():  # loops would read no edge
@@ -116,9 +116,9 @@ def check_roots(game: Game, state: State) -> int:
 
 
 def check_seeds(rows: int, seeds: WordArray) -> int:
-    """The number of rows; ValueError unless there is a seed, uint64, for each."""
-    given = np.asarray(seeds)
-    if given.dtype != np.uint64 or given.shape != (rows,):
+    """Return the number of rows; ValueError unless there is a seed, uint64, for each."""
+    array = np.asarray(seeds)
+    if array.dtype != np.uint64 or array.shape != (rows,):
         raise ValueError(f"seeds are {quote(seeds)}: they must be ({rows},) uint64")
     return rows
 
@@ -129,7 +129,7 @@ def position_size(game: Game) -> int:
 
 
 def position_words(state: State) -> WordArray:
-    """The packed positions of a state, (B, position_size)."""
+    """Return the packed positions of a state, (B, position_size)."""
     words = LEGAL + state.legal_bits.shape[1]
     kind = state.words[0].dtype
     positions: WordArray = np.empty((len(state.ply), words + len(state.words)), kind)
@@ -155,14 +155,16 @@ def state_of_words(game: Game, positions: WordArray) -> State:
 
 
 def words(size: int, kind: type[Any] = np.uint64) -> WordArray:
-    """An array of words for loops, zero, from the start of a line of the processor's cache on."""
+    """Return an array of words for loops, zero, from the start of a line of the processor's cache
+    on.
+    """
     block = np.zeros(size + _LINE, kind)
     start = -block.ctypes.data // block.itemsize % _LINE
     return block[start : start + size]
 
 
 def numbers(size: int) -> IntArray:
-    """An array of signed numbers for loops, zero."""
+    """Return an array of signed numbers for loops, zero."""
     return np.zeros(size, np.int64)
 
 
@@ -197,7 +199,7 @@ def empty_tree(game: Game, seeds: WordArray, max_nodes: int, edge_stride: int) -
 
 
 def resized(game: Game, tree: Tree, nodes: int, edges: int) -> Tree:
-    """A copy of a single tree with room for more nodes and edges."""
+    """Return a copy of a single tree with room for more nodes and edges."""
     copy = empty_tree(game, tree.seeds, nodes, edges)
     for before, after in zip(tree, copy, strict=True):
         if not isinstance(before, int):
@@ -214,13 +216,13 @@ class Subtree(NamedTuple):
     node: int  # of the position
 
     def after(self, action: int) -> Subtree | None:
-        """The subtree after an action; None if it has no node."""
+        """Return the subtree after an action; None if it has no node."""
         node = child_of(self.tree, self.node, action)
         return None if node == NONE else Subtree(self.tree, node)
 
 
 def child_of(tree: Tree, node: int, action: int) -> int:
-    """The node after an action, or NONE."""
+    """Return the node after an action, or NONE."""
     for edge in edges_of(node, tree):
         if tree.edge_action[edge] == action:
             return int(tree.edge_child[edge])
