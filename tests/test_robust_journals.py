@@ -104,7 +104,7 @@ def changed(number, **info):
     return lines
 
 
-NO_PAIRING, NO_FIT = "lines 5 to 8, are of no pairing", "lines 5 to 8: the openings, players"
+NO_PAIRING, NO_FIT = "lines 5 to 8: they are of no pairing", "lines 5 to 8: the openings, players"
 OTHER = games("positional", "random")
 
 

@@ -131,12 +131,12 @@ def _read(path: Path, left: dict[Key, Pairing]) -> dict[Key, MatchResult]:
             for place, line in enumerate(part, number)
         ]
         key = spec_of(records[0].game), *(records[0].players or ("", ""))
-        last = number + size - 1
-        if key not in left:
-            raise ValueError(f"{path}, lines {number} to {last}, are of no pairing left to play")
         try:
+            if key not in left:
+                raise ValueError("they are of no pairing that is left to play")
             matches[key] = match_of(records, left.pop(key).labels)
         except ValueError as error:
+            last = number + size - 1
             raise ValueError(f"{path}, lines {number} to {last}: {error}") from error
         end += sum(len(line) + 1 for line in part)
         number += size

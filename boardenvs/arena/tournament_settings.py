@@ -7,10 +7,10 @@ import itertools
 import pickle
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from boardenvs import games
 from boardenvs.agents import as_agent, check_game
@@ -131,7 +131,7 @@ class _Written(BaseModel):
     format: Literal[5]  # FORMAT
     boardenvs: str
     entrants: list[str]
-    opening_plies: dict[str, list[int]]
+    opening_plies: dict[str, Annotated[tuple[int, int], Field(strict=False)]]
     pairs: int
     seed: int
 
@@ -154,8 +154,7 @@ def read_settings(values: Mapping[str, Any], *, trust: bool = False) -> Tourname
     settings = make_settings(
         written.entrants, written.opening_plies, pairs=written.pairs, seed=written.seed
     )
-    drawn = {game: (low, high) for game, (low, high) in written.opening_plies.items()}
-    return replace(settings, opening_plies=drawn)
+    return replace(settings, opening_plies=written.opening_plies)
 
 
 def code_named(entrants: Iterable[str], games_played: Iterable[str]) -> list[str]:
