@@ -26,10 +26,9 @@ def data_of(page):
     return json.loads(re.search(r'<script id="data"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
 
 
-def boards_of(game, kinds):
+def boards_of(game, size, kinds):
     """The sides on the squares, in all positions as the page's script makes them."""
-    board = [int(digit, 36) for digit in game["start"]]
-    yield board
+    board = [0] * size
     for _, changes, *_ in game["steps"]:
         board = board.copy()
         for change in changes:
@@ -44,8 +43,8 @@ def test_the_page_has_every_position(game_id):
     (shown,) = content["games"]
     assert shown["title"] == "ada against bob"
     kinds = len(content["looks"][0]["pieces"])  # half of them for each side
-    boards = boards_of(shown, kinds + 1)
-    for board, position, targets in zip(boards, replay(record), shown["targets"], strict=True):
+    boards = boards_of(shown, record.game.board.size, kinds + 1)
+    for board, position, step in zip(boards, replay(record), shown["steps"], strict=True):
         for role in (0, 1):
             squares = [
                 square
@@ -54,9 +53,9 @@ def test_the_page_has_every_position(game_id):
             ]
             assert squares == list(squares_of(position.pieces(role)))
         ends = [record.game.action_squares(a, position)[-1:] for a in position.legal_actions()]
-        assert set(targets) == {square for end in ends for square in end}
-    assert [step[0] for step in shown["steps"]] == names(record)
-    caption = content["captions"][shown["steps"][-1][3]]
+        assert set(step[-1]) == {square for end in ends for square in end}
+    assert [step[0] for step in shown["steps"]] == ["start", *names(record)]
+    caption = shown["steps"][-1][3]
     assert re.search("won|wins", caption) or record.goal is None or record.goal[0] == 50
 
 
@@ -77,7 +76,7 @@ def test_nothing_in_a_record_is_markup():
 
 def test_a_game_that_breaks_the_rules_ends_there_and_says_so():
     (shown,) = data_of(write_page([Record(OTHELLO, (20, 0, 1))]))["games"]
-    assert len(shown["steps"]) == 1
+    assert len(shown["steps"]) == 2
     assert any("is not legal" in value for _, value in shown["details"])
     with pytest.raises(ValueError, match="no games"):
         write_page([])

@@ -136,7 +136,8 @@ class BoardEnv:
         if self.render_mode != "human":
             return picture
         if self._window is None:
-            self._window = render.Window(self.metadata["name"], self.metadata["render_fps"])
+            name, fps = self.metadata["name"], self.metadata["render_fps"]
+            self._window = render.Window(name, fps, picture)
         self._window.show(picture)
         return None
 

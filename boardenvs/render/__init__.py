@@ -15,14 +15,13 @@ from collections.abc import Sequence
 from typing import Unpack
 
 from boardenvs.game.contract import Game
-from boardenvs.game.look import Scene
 from boardenvs.game.position import Position
 from boardenvs.render.ansi import write_ansi
 from boardenvs.render.geometry import NOTEBOOK_UNIT, scene
 from boardenvs.render.page import ShownGame, to_frame, to_page
 from boardenvs.render.raster import Pixels, Window, draw_rgb, write_gif
 from boardenvs.render.svg import write_animation, write_svg
-from boardenvs.render.view import Shown, ShownInGame, view
+from boardenvs.render.view import Shown, ShownInGame, view, views
 
 
 def to_ansi(
@@ -40,12 +39,12 @@ def to_ansi(
     colour: None for colours if standard output is a terminal, unless the variable $NO_COLOR is set
     (https://no-color.org).
     """
-    seen, own = view(game, position, last_action, **shown), game.text_of(position)
+    contents, own = view(game, position, last_action, **shown), game.text_of(position)
     if own is not None:
-        return f"{own}\n{seen.caption}"
+        return f"{own}\n{contents.caption}"
     if colour is None:
         colour = not os.environ.get("NO_COLOR") and sys.stdout is not None and sys.stdout.isatty()
-    return write_ansi(seen, colour)
+    return write_ansi(contents, colour)
 
 
 def to_svg(
@@ -90,7 +89,7 @@ def to_svg_animation(
 
     seconds: for each position; the last one stays three times as long.
     """
-    pictures = _scenes(game, positions, actions, **shown)
+    pictures = list(map(scene, views(game, positions, actions, **shown)))
     return write_animation([*pictures, *pictures[-1:] * 2], unit, seconds)
 
 
@@ -107,20 +106,8 @@ def to_gif(
 
     ImportError if pygame or Pillow is missing.
     """
-    pictures = _scenes(game, positions, actions, **shown)
+    pictures = map(scene, views(game, positions, actions, **shown))
     return write_gif([draw_rgb(picture, unit) for picture in pictures], seconds)
-
-
-def _scenes(
-    game: Game,
-    positions: Sequence[Position],
-    actions: Sequence[int],
-    **shown: Unpack[ShownInGame],
-) -> list[Scene]:
-    """Return the picture of each position of a game."""
-    plies = zip([None, *positions], [None, *actions], positions, strict=False)
-    seen = (view(game, after, action, before=before, **shown) for before, action, after in plies)
-    return [scene(one) for one in seen]
 
 
 __all__ = [

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from boardenvs.render.geometry import BoardLook, board_look, is_light
+from boardenvs.render.geometry import LABEL, SHADE, BoardLook, board_look, is_light
 from boardenvs.render.view import View
 
 RESET = "\x1b[0m"
 _CODES = re.compile(r"\x1b\[[\d;]*m")
 
 
-def write_ansi(seen: View, colour: bool = True) -> str:
+def write_ansi(contents: View, colour: bool = True) -> str:
     """Return the board with the last rank on top, and the caption as the last line.
 
     A piece is the first letter of its side; figures have letters of their own, small for the second
@@ -19,47 +19,47 @@ def write_ansi(seen: View, colour: bool = True) -> str:
     the square follows, then the first letter of its badge; brackets mark the squares of the last
     action.
     """
-    look = board_look(seen.look.board)
-    rows, columns = seen.board
+    look = board_look(contents.look.board)
+    rows, columns = contents.board
     width = len(str(rows))  # of rank numbers
     # Hexagons are four letters wide, so that each row can be shifted by half a hexagon.
-    space, shift = (" ", 2) if seen.look.hexagons else ("", 0)
-    wide = 3 if seen.labels is None else 5
-    names = space.join(f" {name} ".ljust(wide) for name in seen.look.files[:columns])
+    space, shift = (" ", 2) if contents.look.hexagons else ("", 0)
+    wide = 3 if contents.labels is None else 5
+    names = space.join(f" {name} ".ljust(wide) for name in contents.look.files[:columns])
     files = " " * (width + 1) + names
     ranks = [" " * shift * (rows - 1) + files]
     for y in reversed(range(rows)):
-        cells = space.join(_cell(seen, look, columns * y + x) for x in range(columns))
-        rank = f"{rows - y if seen.look.from_top else y + 1:>{width}}"
+        cells = space.join(_cell(contents, look, columns * y + x) for x in range(columns))
+        rank = f"{rows - y if contents.look.from_top else y + 1:>{width}}"
         ranks.append(f"{' ' * shift * y}{rank} {cells}{RESET} {rank}")
-    text = "\n".join([*ranks, files, seen.caption])
+    text = "\n".join([*ranks, files, contents.caption])
     return text if colour else _CODES.sub("", text)
 
 
-def _cell(seen: View, look: BoardLook, square: int) -> str:
+def _cell(contents: View, look: BoardLook, square: int) -> str:
     bit = 1 << square
-    ground = look.light if is_light(square, seen.board) else look.dark
+    ground = look.light if is_light(square, contents.board) else look.dark
     symbol, ink, under = ".", look.line, ground
-    if seen.targets & bit:
+    if contents.targets & bit:
         symbol, ink = "*", look.target.colour
-    elif seen.look.ground:
-        y, x = divmod(square, seen.board.columns)
-        symbol = seen.look.ground[seen.board.columns * (seen.board.rows - 1 - y) + x]
-    elif seen.holes & bit:
-        symbol, ink, under = "#", look.label, look.hole
-    looks = seen.look.pieces_of(seen.sides)
-    for role, (look_of_side, pieces) in enumerate(zip(looks, seen.pieces, strict=True)):
+    elif contents.look.ground:
+        y, x = divmod(square, contents.board.columns)
+        symbol = contents.look.ground[contents.board.columns * (contents.board.rows - 1 - y) + x]
+    elif contents.holes & bit:
+        symbol, ink, under = "#", LABEL, SHADE
+    looks = contents.look.pieces_of(contents.sides)
+    for role, (look_of_side, pieces) in enumerate(zip(looks, contents.pieces, strict=True)):
         if pieces & bit:
             under = look_of_side.colour
-            symbol, ink = seen.sides[role][0].upper(), _contrast(under)
-            for figure, squares in zip(seen.look.figures, seen.figures, strict=True):
+            symbol, ink = contents.sides[role][0].upper(), _contrast(under)
+            for figure, squares in zip(contents.look.figures, contents.figures, strict=True):
                 if squares & bit:
                     symbol = figure.letter.lower() if role else figure.letter
-    left, right = "[]" if seen.marks & bit else "  "
-    for (name, _), squares in zip(seen.look.badges, seen.badges, strict=True):
+    left, right = "[]" if contents.marks & bit else "  "
+    for (name, _), squares in zip(contents.look.badges, contents.badges, strict=True):
         right = name.rpartition("_")[2][0] if squares & bit else right
     around = _paint(look.target.colour, ground)
-    text = "" if seen.labels is None else f"{seen.labels.get(square, ''):>2}"
+    text = "" if contents.labels is None else f"{contents.labels.get(square, ''):>2}"
     return around + left + _paint(ink, under) + symbol + around + text + right
 
 

@@ -9,30 +9,27 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
-from string import ascii_lowercase, digits
 from typing import Any, NamedTuple
 
-from boardenvs.board.bitboard import drawn, squares_of
+from boardenvs.board.bitboard import squares_of
 from boardenvs.game.contract import Game
 from boardenvs.game.look import Drawing
 from boardenvs.game.position import Position
 from boardenvs.render.geometry import (
+    HOLE,
     MARGIN,
     NOTEBOOK_UNIT,
     Cells,
-    board_look,
     mark_of,
     scene,
-    target,
+    target_of,
 )
 from boardenvs.render.svg import id_of, write_layers
-from boardenvs.render.view import View, view
+from boardenvs.render.view import View, views
 
 _TEMPLATE = Path(__file__).with_name("page.html")
 _HEIGHT = 640  # pixels of a frame that cannot adapt to its content
-_DIGITS = digits + ascii_lowercase
 _FIT = "const d = this.contentDocument; if (d) this.style.height = d.body.scrollHeight + 4 + 'px'"
 
 
@@ -56,20 +53,16 @@ def to_page(games: Sequence[ShownGame], *, title: str, legal: bool = False) -> s
     """
     if not games:
         raise ValueError("there are no games to put on the page")
-    writer = _Writer(legal)
+    empties: dict[View, int] = {}  # the boards of the games
     content = {
-        "games": [writer.game(shown) for shown in games],
-        "looks": writer.looks,
-        "captions": list(writer.captions),
+        "games": [_describe(shown, empties, legal) for shown in games],
+        "looks": [_describe_look(empty) for empty in empties],
         "unit": NOTEBOOK_UNIT,
     }
     # Without "<" nothing can end the script.
     data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    template = _TEMPLATE.read_text(encoding="utf-8")
-    before, rest = template.split("{{boards}}")
-    before = before.replace("{{title}}", html.escape(title))
-    between, after = rest.split("{{data}}")
-    return "".join([before, "\n".join(writer.boards), between, data, after])
+    before, after = _TEMPLATE.read_text(encoding="utf-8").split("{{data}}")
+    return "".join([before.replace("{{title}}", html.escape(title)), data, after])
 
 
 def to_frame(page: str) -> str:
@@ -80,117 +73,86 @@ def to_frame(page: str) -> str:
     )
 
 
-class _Writer:
-    """Collects what the games of a page have in common: boards, looks and captions."""
-
-    def __init__(self, legal: bool) -> None:
-        self.looks: list[dict[str, Any]] = []
-        self.boards: list[str] = []
-        self.captions: dict[str, int] = {}
-        self._legal = legal
-        self._numbers: dict[Any, int] = {}  # of looks
-
-    def game(self, shown: ShownGame) -> dict[str, Any]:
-        """Return a game as the page's script reads it."""
-        game, positions = shown.game, shown.positions
-        first, boards = view(game, positions[0]), list(map(_squares, positions))
-        kinds = len(kinds_of(first)) + 1
-        steps = []
-        pairs = zip(pairwise(positions), pairwise(boards), strict=True)
-        for action, ((before, after), (squares, now)) in zip(shown.actions, pairs, strict=False):
-            seen = view(game, after, action, before=before)
-            name = game.action_name(action, before)
+def _describe(shown: ShownGame, empties: dict[View, int], legal: bool) -> dict[str, Any]:
+    """Return a game as the page's script reads it; its empty board is added to `empties`."""
+    game, positions, actions = shown.game, shown.positions, shown.actions
+    contents = views(game, positions, actions, legal=legal)
+    empty = contents[0]._replace(
+        pieces=(0, 0),
+        badges=(0,) * len(game.look.badges),
+        figures=(0,) * len(game.look.figures),
+        labels=None,
+        holes=0,
+        marks=0,
+        targets=0,
+        caption=" and ".join(game.sides),
+    )
+    names = ["start", *map(game.action_name, actions, positions)]
+    boards = [[0] * game.board.size, *map(_kinds, contents)]
+    kinds = len(_drawings(empty)) + 1
+    steps = [
+        [
+            name,
             # For each square that changes: its number times the contents + its new content.
-            changes = [kinds * s + int(x, 36) for s, x in enumerate(now) if x != squares[s]]
-            marks = list(squares_of(seen.marks))
-            counts = after.counts()
-            steps.append([name, changes, marks, self._caption(seen), _further(seen), counts])
-        content = {
-            "title": shown.title,
-            "details": [list(detail) for detail in shown.details],
-            "look": self._look(first),
-            "start": boards[0],
-            "caption": self._caption(first),
-            "further": _further(first),
-            "counts": positions[0].counts(),
-            "steps": steps,
-            "notes": list(shown.notes),
-            "curve": list(shown.curve),
-        }
-        if self._legal:
-            seen_legal = (view(game, position, legal=True) for position in positions)
-            content["targets"] = [list(squares_of(seen.targets)) for seen in seen_legal]
-        return content
-
-    def _caption(self, seen: View) -> int:
-        return self.captions.setdefault(seen.caption, len(self.captions))
-
-    def _look(self, seen: View) -> int:
-        """Return the number of a look, and write it if it is new."""
-        key = (seen.look, seen.sides, seen.holes, seen.board)
-        if key in self._numbers:
-            return self._numbers[key]
-        number = self._numbers[key] = len(self.looks)
-        look, sides = board_look(seen.look.board), seen.sides
-        cells = Cells(seen.board, seen.look.hexagons)
-        badges = [drawing for _, drawing in seen.look.badges]
-        drawings = [mark_of(seen), *kinds_of(seen), target(look)]
-        marked, *pieces, dot = map(id_of, drawings)
-        empty = seen._replace(
-            pieces=(0, 0),
-            badges=(0,) * len(seen.badges),
-            figures=(0,) * len(seen.figures),
-            labels=None,
-            marks=0,
-            targets=0,
-            caption=" and ".join(sides),
+            [kinds * s + kind for s, kind in enumerate(board) if kind != before[s]],
+            list(squares_of(view.marks)),
+            view.caption,
+            [[list(squares_of(squares)) for squares in view.badges], view.labels or {}],
+            position.counts(),
+            list(squares_of(view.targets)),
+        ]
+        for name, before, board, view, position in zip(
+            names, boards, boards[1:], contents, positions, strict=False
         )
-        for flipped in (False, True):
-            picture = scene(empty, caption=False, flipped=flipped)
-            board = write_layers(picture, [*drawings, *badges], ("marks", "pieces", "targets"))
-            name = f"board-{number}{'-flipped' if flipped else ''}"
-            self.boards.append(f'<template id="{name}">{board}</template>')
-        self.looks.append(
-            {
-                "mark": marked,
-                "pieces": pieces,
-                "target": dot,
-                "badges": [[name.replace("_", " "), id_of(d)] for name, d in seen.look.badges],
-                "board": seen.board,
-                "corners": [
-                    [round(MARGIN + x, 3) for x in cells.corner(square)]
-                    for square in range(seen.board.size)
-                ],
-                "width": picture.width,
-                "sides": list(sides),
-                "files": seen.look.files,
-                "fromTop": seen.look.from_top,
-            }
-        )
-        return number
-
-
-def kinds_of(seen: View) -> list[Drawing]:
-    """Return the drawings of a piece and the figures, for each side."""
-    kinds: list[Drawing] = []
-    for role, usual in enumerate(seen.look.pieces_of(seen.sides)):
-        kinds += [usual.drawing, *(figure.pieces[role] for figure in seen.look.figures)]
-    return kinds
-
-
-def _further(seen: View) -> list[Any]:
-    """Return what squares show besides pieces: the squares of each badge, and texts by square."""
-    badges = [list(squares_of(squares)) for squares in seen.badges]
-    return [badges, seen.labels or {}] if badges or seen.labels else []
-
-
-def _squares(position: Position) -> str:
-    """Return a digit in base 36 for each square: 0 for nothing, 1 for the first of the kinds."""
-    game = position.game
-    words = [figure.word for figure in game.look.figures]
-    sets = [
-        (_DIGITS[1 + role * (1 + len(words)) + number], position.pieces(role) & squares)
-        for role in (0, 1)
-        for number, squares in enumerate([-1, *map(position.word, words)])
     ]
-    return drawn(reversed(sets), game.board.size, "0")
+    return {
+        "title": shown.title,
+        "details": list(shown.details),
+        "look": empties.setdefault(empty, len(empties)),
+        "holes": list(squares_of(0 if game.look.surface else game.holes)),
+        "steps": steps,
+        "notes": list(shown.notes),
+        "curve": list(shown.curve),
+    }
+
+
+def _describe_look(empty: View) -> dict[str, Any]:
+    """Return an empty board, and what can lie on it."""
+    look, corners = empty.look, Cells(empty.board, empty.look.hexagons).corners
+    badges = [drawing for _, drawing in look.badges]
+    drawings = [HOLE, mark_of(look), target_of(look), *_drawings(empty)]
+    hole, mark, target, *pieces = map(id_of, drawings)
+    picture = scene(empty, caption=False)
+    return {
+        "picture": write_layers(picture, [*drawings, *badges], ("marks", "pieces", "targets")),
+        "hole": hole,
+        "mark": mark,
+        "pieces": pieces,
+        "target": target,
+        "badges": [[name.replace("_", " "), id_of(drawing)] for name, drawing in look.badges],
+        "board": empty.board,
+        "corners": [[round(MARGIN + x, 3) for x in corner] for corner in corners],
+        "width": picture.width,
+        "sides": empty.sides,
+        "files": look.files,
+        "fromTop": look.from_top,
+    }
+
+
+def _drawings(contents: View) -> list[Drawing]:
+    """Return the drawings of a piece and the figures, for each side."""
+    look = contents.look
+    return [
+        drawing
+        for role, usual in enumerate(look.pieces_of(contents.sides))
+        for drawing in (usual.drawing, *(figure.pieces[role] for figure in look.figures))
+    ]
+
+
+def _kinds(contents: View) -> list[int]:
+    """Return for each square 0 for nothing, or which of `_drawings` is on it, from 1."""
+    kinds = [pieces & word for pieces in contents.pieces for word in (-1, *contents.figures)]
+    return [
+        max((number for number, squares in enumerate(kinds, 1) if squares >> square & 1), default=0)
+        for square in range(contents.board.size)
+    ]

@@ -122,35 +122,28 @@ def write_gif(frames: Sequence[Pixels], seconds: float) -> bytes:
 
 
 class Window:
-    """A window that opens with the first picture, and stays closed once the user has closed it."""
+    """The one window of pygame; it stays closed once the user has closed it."""
 
-    def __init__(self, title: str, frames_per_second: int) -> None:
-        self._title = title
-        self._fps = frames_per_second
-        self._screen: Any = None
-        self._clock: Any = None
-        self._closed = False
-
-    def show(self, pixels: Pixels) -> None:
-        """Show a picture (H, W, 3), and wait to keep to the number of frames per second."""
-        if self._closed:
-            return
+    def __init__(self, title: str, frames_per_second: int, picture: Pixels) -> None:
         pygame = import_pygame()
-        if self._screen is None:
-            pygame.display.init()
-            pygame.display.set_caption(self._title)
-            self._screen = pygame.display.set_mode((pixels.shape[1], pixels.shape[0]))
-            self._clock = pygame.time.Clock()
-        self._screen.blit(pygame.surfarray.make_surface(pixels.swapaxes(0, 1)), (0, 0))
+        pygame.display.init()
+        pygame.display.set_caption(title)
+        pygame.display.set_mode(picture.shape[1::-1])
+        self._fps, self._clock = frames_per_second, pygame.time.Clock()
+
+    def show(self, picture: Pixels) -> None:
+        """Show a picture (H, W, 3), and wait to keep to the number of frames per second."""
+        pygame = import_pygame()
+        if not pygame.display.get_init():
+            return
+        shown = pygame.surfarray.make_surface(picture.swapaxes(0, 1))
+        pygame.display.get_surface().blit(shown, (0, 0))
         pygame.display.flip()
         if any(event.type == pygame.QUIT for event in pygame.event.get()):
             self.close()
-            return
-        self._clock.tick(self._fps)
+        else:
+            self._clock.tick(self._fps)
 
     def close(self) -> None:
         """Close the window."""
-        if self._screen is not None:
-            import_pygame().display.quit()
-            self._screen = None
-        self._closed = True
+        import_pygame().display.quit()

@@ -74,7 +74,7 @@ def drawings_of(scene: Scene) -> list[Drawing]:
 
 
 def _document(scene: Scene, used: Iterable[Drawing], body: Iterable[str], unit: int) -> str:
-    """A document of the scene's size and title, with the drawings used in its definitions."""
+    """Return a document of the scene's size and title that defines the drawings used."""
     width, height, drawings = scene.width, scene.height, dict.fromkeys(used)
     lines = [
         f"<title>{escape(scene.title, quote=False)}</title>",
@@ -96,7 +96,7 @@ def _svg(width: float, height: float, size: str, lines: Iterable[str]) -> str:
 
 
 def _gradients(drawings: Iterable[Drawing]) -> list[str]:
-    """The definitions of all glows in the drawings."""
+    """Return the definitions of all glows in the drawings."""
     fx, fy = (0.5 + 0.5 * offset for offset in GLOW_AT)
     glows = dict.fromkeys(
         (shape.ink.colour, shape.glow)

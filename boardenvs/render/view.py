@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypedDict, Unpack
 
 from boardenvs.board.bitboard import Board, from_squares
 from boardenvs.game.contract import Game
@@ -73,6 +73,17 @@ def view(
         targets=from_squares(square for end in ends for square in end),
         caption=_caption(position, game.sides, last_action == game.noop, counts),
     )
+
+
+def views(
+    game: Game,
+    positions: Sequence[Position],
+    actions: Sequence[int],
+    **shown: Unpack[ShownInGame],
+) -> list[View]:
+    """Return the contents of the pictures of N + 1 positions of N actions."""
+    plies = zip([None, *positions], [None, *actions], positions, strict=False)
+    return [view(game, after, action, before=before, **shown) for before, action, after in plies]
 
 
 def _caption(position: Position, sides: tuple[str, str], passed: bool, counts: bool) -> str:

@@ -22,7 +22,16 @@ from boardenvs.records.openings import opening_of
 from boardenvs.records.page import show
 from boardenvs.records.record import Record, parse_names, until_illegal
 from boardenvs.render import to_page, to_svg
-from boardenvs.render.geometry import LINED, MARGIN, Cells, board_look, ground_of, moved
+from boardenvs.render.geometry import (
+    LINED,
+    MARGIN,
+    SHADE,
+    Cells,
+    board_look,
+    ground_of,
+    hexagon,
+    moved,
+)
 from boardenvs.render.svg import write_drawing
 from boardenvs.render.view import view
 from boardenvs.web.messages import Line, SaveRequest
@@ -54,32 +63,34 @@ def _describe_look(game: Game) -> dict[str, Any]:
     look = game.look
     colours, pieces = board_look(look.board), look.pieces_of(game.sides)
     cells = Cells(game.board, look.hexagons)
+    width, height = cells.size
+    ground = (moved(shape, MARGIN) for shape in ground_of(look, game.board, game.sides))
     return {
         "cells": {
-            "size": cells.size,
-            "corners": list(map(cells.corner, range(game.board.size))),
-            "outline": cells.outline(LINED) if look.hexagons else None,
+            "size": (width, height),
+            "corners": cells.corners,
+            "outline": hexagon(LINED) if look.hexagons else None,
         },
         "files": look.files,
         "from_top": look.from_top,
-        "colours": {name: getattr(colours, name) for name in ("light", "dark", "line", "hole")},
+        "colours": {
+            "light": colours.light,
+            "dark": colours.dark,
+            "line": colours.line,
+            "hole": SHADE,
+        },
         "shades": [piece.colour for piece in pieces],
-        "pieces": [_data_url(write_drawing(piece.drawing)) for piece in pieces],
-        "badges": [[name, _data_url(write_drawing(drawing))] for name, drawing in look.badges],
+        "pieces": [_picture(piece.drawing) for piece in pieces],
+        "badges": [[name, _picture(drawing)] for name, drawing in look.badges],
         "figures": [
-            [figure.word, [_data_url(write_drawing(drawing)) for drawing in figure.pieces]]
+            [figure.word, [_picture(drawing) for drawing in figure.pieces]]
             for figure in look.figures
         ],
-        "ground": _ground(game) if look.surface or look.borders else None,
+        # The empty board, half a square larger on all sides.
+        "ground": _picture(Drawing(width + 2 * MARGIN, height + 2 * MARGIN, tuple(ground)))
+        if look.surface or look.borders
+        else None,
     }
-
-
-def _ground(game: Game) -> str:
-    """Return the picture of the empty board, half a square larger on all sides."""
-    shapes = ground_of(view(game, game.start()))
-    width, height = (length + 2 * MARGIN for length in Cells(game.board, game.look.hexagons).size)
-    moved_shapes = tuple(moved(shape, MARGIN) for shape in shapes)
-    return _data_url(write_drawing(Drawing(width, height, moved_shapes)))
 
 
 def read_line(game: Game, line: Line) -> Record:
@@ -103,14 +114,14 @@ def describe_position(
 ) -> dict[str, Any]:
     """Return a position and the action that led to it."""
     game = position.game
-    seen = view(game, position, action, before=before)
+    contents = view(game, position, action, before=before)
     over = position.is_over()
     legal = [] if over else position.legal_actions()
-    first, second = seen.pieces
+    first, second = contents.pieces
     return {
-        "board": drawn([("0", first), ("1", second), ("#", seen.holes)], game.board.size),
+        "board": drawn([("0", first), ("1", second), ("#", contents.holes)], game.board.size),
         "move": None if action is None else game.action_name(action, before),
-        "marks": list(squares_of(seen.marks)),
+        "marks": list(squares_of(contents.marks)),
         "to_move": position.to_move,
         "ply": position.ply,
         "legal": [
@@ -122,15 +133,17 @@ def describe_position(
             ]
             for a in legal
         ],
-        "badges": [list(squares_of(squares)) for squares in seen.badges],
-        "figures": [list(squares_of(squares)) for squares in seen.figures],
+        "badges": [list(squares_of(squares)) for squares in contents.badges],
+        "figures": [list(squares_of(squares)) for squares in contents.figures],
         "counts": position.counts(),
-        "labels": seen.labels,  # what is written in squares
-        "groups": [count_groups(p, game.board) for p in seen.pieces] if game.look.groups else None,
+        "labels": contents.labels,  # what is written in squares
+        "groups": [count_groups(p, game.board) for p in contents.pieces]
+        if game.look.groups
+        else None,
         "over": over,
         "opening": opening_of(position),
         "goals": position.result() if over else None,
-        "caption": seen.caption,
+        "caption": contents.caption,
         "fen": position.fen(),
     }
 
@@ -170,6 +183,10 @@ def count_groups(pieces: int, board: Board) -> int:
             grown = int(neighbours(grown, board)) & pieces
         count += 1
     return count
+
+
+def _picture(drawing: Drawing) -> str:
+    return _data_url(write_drawing(drawing))
 
 
 def _data_url(svg: str) -> str:
