@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from negamax import is_over, lead_with_best_play, loses_within, wins_within
 
 from boardenvs.agents import Agent, as_agent, make_agent
 from boardenvs.exams import take_exam
-from boardenvs.exams.positions import ExamPosition, exam_positions
+from boardenvs.exams.positions import exam_positions
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
@@ -26,12 +27,20 @@ GAMES = ["othello", "othello_holes", "lines_of_action"]
 pytestmark = pytest.mark.usefixtures("in_python")
 
 
+class Question(NamedTuple):
+    """A position, and the value of each legal action."""
+
+    kind: str
+    position: Position
+    values: Mapping[int, int]
+
+
 @cache
-def questions(game: Game) -> list[ExamPosition]:
+def questions(game: Game) -> list[Question]:
     asked = exam_positions(game)
     rows = zip(asked.kinds, game.positions(asked.state), asked.values, strict=True)
     return [
-        ExamPosition(kind, position, {a: int(values[a]) for a in position.legal_actions()})
+        Question(kind, position, {a: int(values[a]) for a in position.legal_actions()})
         for kind, position, values in rows
     ]
 

@@ -166,3 +166,4 @@ def test_a_browser_steps_through_games(tmp_path):
     assert '<h1 id="name">p2 against q</h1>' in shown
     assert_shows(shown, replay(games[2])[13])
     assert 'id="flip" type="button" aria-pressed="true"' in shown
+    assert re.findall(">([a-h])</text>", shown) == [*"hgfedcba"]

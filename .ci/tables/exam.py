@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from boardenvs.agents import make_agent
 from boardenvs.agents.levels import Mixture
 from boardenvs.arena.match import play_match
 from boardenvs.arena.pools import PLAYOUTS
-from boardenvs.exams.positions import ExamPosition
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.search import Limits, alphabeta_for, search_position
@@ -35,6 +34,15 @@ _EACH = 80  # wins of each length, and defences
 _NODES = 30_000  # of each search; where they do not suffice there is no question
 _NOISE = 0.1  # the share of random plies, so that games differ
 _MOST = 0.25  # of the moves may be right
+
+
+class ExamPosition(NamedTuple):
+    """A position, and the value of each legal action; see `exams.positions.ExamPositions`."""
+
+    kind: str
+    position: Position
+    values: Mapping[int, int]  # by action
+
 
 Finder = Callable[[list[Position]], ExamPosition | None]
 

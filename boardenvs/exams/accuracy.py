@@ -58,7 +58,7 @@ class ExamResult:
 
     @property
     def total(self) -> Accuracy:
-        """Over all kinds."""
+        """The marks over all kinds."""
         return self.marks[-1]
 
 
@@ -87,42 +87,40 @@ def take_exam(
     ```
     """
     check_game(agent, game)
-    asked = exam_positions(game)
-    began, count = time.monotonic(), len(asked.kinds)
+    exam = exam_positions(game)
+    began, count = time.monotonic(), len(exam.kinds)
     player, rng = Player(agent), np.random.default_rng(seed)
     answers: IntArray = np.empty(count, np.int64)
     for start in range(0, count, _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
-        state = take(asked.state, part)
-        answers[part] = player.act(game, state, rng)
+        answers[part] = player.act(game, take(exam.state, part), rng)
         if progress:
             progress(min(start + _AT_ONCE, count), count)
     return ExamResult(
         game=game.id,
-        marks=_marks(game, asked, answers),
+        marks=_marks(game, exam, answers),
         seconds=time.monotonic() - began,
-        made=asked.made,
+        made=exam.made,
         stats=player.stats,
     )
 
 
-def _marks(game: Game, asked: ExamPositions, answers: IntArray) -> tuple[Accuracy, ...]:
+def _marks(game: Game, exam: ExamPositions, answers: IntArray) -> tuple[Accuracy, ...]:
     """Return the marks of each kind, then of all."""
-    legal, best = np.isfinite(asked.values), asked.values.max(axis=1)
-    worst = np.where(legal, asked.values, np.inf).min(axis=1)
-    chosen = asked.values[np.arange(len(answers)), np.maximum(answers, 0)]
-    forfeit = answers == FORFEIT
-    kept = (np.sign(chosen) == np.sign(best)) & ~forfeit
-    loss = best - np.where(forfeit, worst, chosen)
-    kinds = np.array(asked.kinds)
-    rows = {kind: kinds == kind for kind in dict.fromkeys(asked.kinds)}
-    rows[ALL] = np.ones(len(kinds), np.bool_)
+    best, forfeit = exam.values.max(axis=1), answers == FORFEIT
+    worst = np.where(np.isfinite(exam.values), exam.values, np.inf).min(axis=1)
+    values = exam.values[np.arange(len(answers)), np.maximum(answers, 0)]
+    kept = (np.sign(values) == np.sign(best)) & ~forfeit
+    loss = best - np.where(forfeit, worst, values)
+    kinds = np.array(exam.kinds)
+    rows = {kind: kinds == kind for kind in dict.fromkeys(exam.kinds)} | {ALL: kinds == kinds}
     return tuple(
         _mark(kind, kept[of], loss[of] if game.margin_counts else None) for kind, of in rows.items()
     )
 
 
 def _mark(kind: str, kept: BoolArray, loss: FloatArray | None) -> Accuracy:
+    """Return the marks for positions by whether the value was kept, and by loss."""
     low, high = score_interval(kept.astype(np.float64))
     share, count = float(kept.mean()), len(kept)
     if loss is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from boardenvs.render.geometry import LABEL, SHADE, BoardLook, board_look, is_light
 from boardenvs.render.view import View
@@ -72,10 +73,9 @@ def _contrast(colour: str) -> str:
     return "#ffffff" if sum(bytes.fromhex(colour[1:])) < 384 else "#000000"
 
 
-def _code(colour: str) -> int:
-    """Return the number of the nearest colour in the terminals' 6x6x6 colour cube."""
-    levels = (0, 95, 135, 175, 215, 255)
-    red, green, blue = (
-        min(range(6), key=lambda i: abs(levels[i] - value)) for value in bytes.fromhex(colour[1:])
-    )
-    return 16 + 36 * red + 6 * green + blue
+@cache
+def _code(colour: str) -> int | None:
+    """Return the number of the nearest of the 256 colours of terminals."""
+    from rich.color import Color, ColorSystem  # only text with colours needs it
+
+    return Color.parse(colour).downgrade(ColorSystem.EIGHT_BIT).number

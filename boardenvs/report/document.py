@@ -105,11 +105,11 @@ class Document:
         self._parts.append(("", markup))
 
     def markdown(self) -> str:
-        """The report as Markdown."""
+        """Return the report as Markdown."""
         return "\n\n".join(markdown for markdown, _ in self._parts if markdown) + "\n"
 
     def page(self) -> str:
-        """The report as an HTML page that needs no other file."""
+        """Return the report as an HTML page that needs no other file."""
         from markdown_it import MarkdownIt  # only reports need it
 
         parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")

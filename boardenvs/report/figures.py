@@ -16,7 +16,7 @@ INK, FAINT, RULE, BLUE = "#1f2933", "#5f6b78", "#d5dbe1", "#0072b2"
 # After Okabe and Ito: distinguishable with every kind of colour vision.
 PALETTE = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
-_NAMES = {INK: "--ink", FAINT: "--faint", RULE: "--rule", BLUE: "--blue"}
+# In the page's dark colour scheme.
 _DARK = {INK: "#e8ebee", FAINT: "#a3adb8", RULE: "#454d55", BLUE: "#3d9fe0"}
 
 # For matplotlib's rc_context: faint lines instead of frames and ticks. An inch is 96 pixels of a
@@ -39,7 +39,7 @@ _STYLE: dict[Any, Any] = {
 
 @contextmanager
 def drawing(width: float, height: float) -> Iterator[Figure]:
-    """A figure, sizes in inches, and within the block the style for drawing on it.
+    """Yield a figure, sizes in inches, and within the block the style for drawing on it.
 
     ImportError without matplotlib.
     """
@@ -51,7 +51,7 @@ def drawing(width: float, height: float) -> Iterator[Figure]:
 
 
 def to_svg(figure: Figure, title: str = "") -> bytes:
-    """The figure as SVG on a transparent ground, with a title above it.
+    """Return the figure as SVG on a transparent ground, with a title above it.
 
     INK, FAINT, RULE and BLUE change with the page's colour scheme. The same figure gives the same
     bytes.
@@ -64,16 +64,13 @@ def to_svg(figure: Figure, title: str = "") -> bytes:
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "boardenvs"}):
         figure.savefig(buffer, format="svg", facecolor="none", metadata={"Date": None})
     text = buffer.getvalue()
-    for colour, name in _NAMES.items():
-        text = text.replace(colour, f"var({name})")
-    light, dark = (
-        "".join(f"{name}: {colours[colour]};" for colour, name in _NAMES.items())
-        for colours in ({c: c for c in _NAMES}, _DARK)
-    )
-    style = f"svg {{{light}}} @media (prefers-color-scheme: dark) {{ svg {{{dark}}} }}"
+    for colour in _DARK:
+        text = text.replace(colour, f"var(--c{colour[1:]}, {colour})")
+    dark = "".join(f"--c{colour[1:]}: {_DARK[colour]};" for colour in _DARK)
+    style = f"@media (prefers-color-scheme: dark) {{ svg {{{dark}}} }}"
     return text.replace("<defs>", f"<style>{style}</style><defs>", 1).encode()
 
 
 def escaped(text: str) -> str:
-    """The text for matplotlib, which would take what stands between dollar signs for a formula."""
+    """Return the text for matplotlib, which takes what is between dollar signs for a formula."""
     return text.replace("$", r"\$")

@@ -50,7 +50,7 @@ class ReportTable:
         return table
 
     def markdown(self) -> str:
-        """The table's lines in Markdown, without title and caption; empty if there are no rows."""
+        """Return the table in Markdown, without title and caption; empty if there are no rows."""
         names, cells, is_number = self._columns()
         if not names:
             return ""
@@ -59,7 +59,7 @@ class ReportTable:
         return "\n".join(f"| {line} |" for line in escaped)
 
     def html(self) -> str:
-        """The table as HTML, such as notebooks show."""
+        """Return the table as HTML, such as notebooks show."""
         names, cells, is_number = self._columns()
 
         def line(tag: str, texts: Iterable[str]) -> str:
@@ -76,7 +76,7 @@ class ReportTable:
     _repr_html_ = html
 
     def _columns(self) -> tuple[list[str], list[list[str]], list[bool]]:
-        """The columns' names, the cells of each row, and which columns are of numbers."""
+        """Return the columns' names, the cells of each row, and which columns are of numbers."""
         rows = [row for row in self.rows if row is not None]
         names = [name for name in rows[0] if any(_text(row[name]) for row in rows)] if rows else []
         cells = [[_text(row[name]) for name in names] for row in rows]

@@ -92,7 +92,7 @@ class Connection:
     workers: Workers
     door: Door
     _tasks: dict[int, asyncio.Task[None]] = field(default_factory=dict)
-    _jobs: int = 0
+    _jobs: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_JOBS))
 
     async def serve(self) -> None:
         """Answer requests until the page disconnects, if it proves that it knows the token."""
@@ -111,12 +111,16 @@ class Connection:
                 task.cancel()
 
     def _hello(self) -> dict[str, Any]:
-        variants = {game_id: _variants(game_id) for game_id in games.importable()}
-        variants |= {text: [] for text in self.options.games}
+        offered = {text: parsed(text) for text in (*games.importable(), *self.options.games)}
         return {
             "host": self.door.shared_host,  # for links
-            "titles": {text: games.make(text).title for text in variants},
-            "games": variants,
+            "titles": {text: game.title for text, game in offered.items()},
+            "games": {  # the texts of the built-in games under each of their rules
+                text: [text, *(f"{text}:rules={rules}" for rules in game.variants[1:])]
+                if text == game.id
+                else []
+                for text, game in offered.items()
+            },
             "agents": [
                 *self.options.agents,
                 *(name for name in AGENTS if name not in _NEED_MORE),
@@ -169,13 +173,13 @@ class Connection:
                 if request.do == "game":
                     yield {"game": describe_game(game)}
                 else:
-                    found = await asyncio.to_thread(list_opponents, game, options.agents)
-                    yield {"opponents": found}
+                    opponents = await asyncio.to_thread(list_opponents, game, options.agents)
+                    yield {"opponents": opponents}
             case messages.LineRequest():
                 record = read_line(options.game(request.line.game), request.line)
                 # Very long games take a second or two.
-                found, wrong = await asyncio.to_thread(describe_line, record, request.since)
-                yield {"positions": found, "wrong": wrong}
+                positions, wrong = await asyncio.to_thread(describe_line, record, request.since)
+                yield {"positions": positions, "wrong": wrong}
             case messages.AgentRequest():
                 options.check_agent(request.agent)
                 game = options.game(request.game)
@@ -197,18 +201,15 @@ class Connection:
                 assert_never(request)
 
     async def _think(self, job: messages.Thought) -> AsyncIterator[dict[str, Any]]:
-        if self._jobs >= MOST_JOBS:
+        if self._jobs.locked():
             raise ValueError(f"{MOST_JOBS} agents are thinking for this page: stop one")
-        self._jobs += 1
-        try:
-            async with (
-                asyncio.timeout(_JOB_SECONDS),
-                contextlib.aclosing(self.workers.run(job)) as parts,
-            ):
-                async for part in parts:
-                    yield part
-        finally:
-            self._jobs -= 1
+        async with (
+            self._jobs,
+            asyncio.timeout(_JOB_SECONDS),
+            contextlib.aclosing(self.workers.run(job)) as parts,
+        ):
+            async for part in parts:
+                yield part
 
     async def _send(self, message: dict[str, Any]) -> None:
         """Send a message; WebSocketDisconnect if the page has disconnected."""
@@ -216,15 +217,6 @@ class Connection:
             await self.socket.send_text(json.dumps(message))
         except RuntimeError as error:  # Starlette's, once the connection is closed
             raise WebSocketDisconnect from error
-
-
-def _variants(game_id: str) -> list[str]:
-    """Return the texts of a game under each of its rules; empty if it has one set of rules."""
-    try:
-        game = games.make(game_id)
-    except Exception:  # a broken package must not hide the other games
-        return []
-    return [game_id, *(f"{game_id}:rules={rules}" for rules in game.variants[1:])]
 
 
 def list_opponents(game: Game, named: Sequence[str]) -> list[dict[str, Any]]:

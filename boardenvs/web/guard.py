@@ -92,8 +92,8 @@ class Door:
 
     def admit(self, client: Address | None, message: str, proof: str) -> bool:
         """Keep the connection of a client, and return whether it proves the token by a message."""
-        given = proof.encode("utf-8", "replace")
-        is_right = secrets.compare_digest(given, self._proof(message).encode())
+        right = self._proof(message).encode()
+        is_right = secrets.compare_digest(proof.encode("utf-8", "replace"), right)
         if is_right and client is not None:
             self._strangers.pop((client.host, client.port), None)
         return is_right

@@ -6,7 +6,8 @@ A message is a JSON object with an `id`, which the answer repeats, and `do`, the
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, TypeAlias
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -119,12 +120,11 @@ class StopRequest(_Request):
     job: Id
 
 
-class LoadJob(_Part):
+class LoadJob(NamedTuple):
     """The games of a file; only the server sends this."""
 
-    do: Literal["load"] = "load"
-    path: str
-    game: Text
+    path: Path
+    game: str
 
 
 Thought: TypeAlias = MoveRequest | ExplainRequest | ReviewRequest
@@ -136,11 +136,11 @@ _REQUEST: Any = Annotated[Question | StopRequest, Field(discriminator="do")]
 
 def parse_request(text: str) -> Question | StopRequest:
     """Return a request; ValueError if it is wrong."""
-    found: Question | StopRequest = decode(_REQUEST, parse_json(text), "a message")
-    return found
+    request: Question | StopRequest = decode(_REQUEST, parse_json(text), "a message")
+    return request
 
 
 def id_of(text: str) -> int | None:
     """Return the id of a wrong message; None if it has none."""
-    found = re.search(r'"id": ?([0-9]{1,15})\b', text)
-    return int(found[1]) if found else None
+    match = re.search(r'"id": ?([0-9]{1,15})\b', text)
+    return int(match[1]) if match else None

@@ -31,16 +31,16 @@ def list_runs(folder: Path) -> list[dict[str, Any]]:
     and all `steps` that it will take (each may be None), and if it is one of the latest its
     `table`: the numbers of its evaluations by column (None: not finite).
     """
-    found = []
+    runs = []
     for path in _folders(folder):
         for kind, file in _KINDS.items():
             if _is_file(path / file):
                 with contextlib.suppress(OSError):  # it is being removed
-                    found.append(_describe(path, kind))
-    found.sort(key=lambda run: run["age"])
-    for run in found[:_MOST_TABLES]:
+                    runs.append(_describe(path, kind))
+    runs.sort(key=lambda run: run["age"])
+    for run in runs[:_MOST_TABLES]:
         run["table"] = _table(folder / run["name"] / _EVALUATIONS)
-    return found
+    return runs
 
 
 def report_of(folder: Path, name: str) -> Path:
@@ -91,9 +91,9 @@ def _table(path: Path) -> dict[str, list[float | None]]:
     try:
         names, *rows = csv.reader(_read(path).splitlines())
         numbers = [[x if math.isfinite(x) else None for x in map(float, row)] for row in rows]
-        found = {name: column for name, *column in zip(names, *numbers, strict=True)}
-        needed = {"steps"} | {f"high/{name[4:]}" for name in found if name.startswith("low/")}
-        return found if needed <= found.keys() else {}
+        columns = {name: column for name, *column in zip(names, *numbers, strict=True)}
+        needed = {"steps"} | {f"high/{name[4:]}" for name in columns if name.startswith("low/")}
+        return columns if needed <= columns.keys() else {}
     except Exception:  # as above
         return {}
 

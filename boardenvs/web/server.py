@@ -92,7 +92,7 @@ class App:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / name
             await asyncio.to_thread(write_atomically, path, bytes(content))
-            job = LoadJob(path=str(path), game=games.spec_of(game))
+            job = LoadJob(path, games.spec_of(game))
             try:
                 async with contextlib.aclosing(self._workers.run(job)) as parts:
                     (answer,) = [part async for part in parts]  # all, so that the process stays

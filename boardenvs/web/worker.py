@@ -17,7 +17,6 @@ from collections.abc import AsyncGenerator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -182,7 +181,7 @@ _kept = lru_cache(maxsize=8)(make_agent)
 
 
 def _agent(text: str) -> Agent:
-    """The agent of a text; files, such as those of a running training, are read each time."""
+    """Return the agent of a text; files, such as a running training's, are read each time."""
     return make_agent(text) if ".npz" in text else _kept(text)
 
 
@@ -203,10 +202,10 @@ def _move(job: MoveRequest, session: GameSession) -> Iterator[dict[str, Any]]:
 
 def _explain(job: ExplainRequest, position: Position) -> Iterator[dict[str, Any]]:
     clock, shown, last = AnalysisClock(job.seconds), 0.0, None
-    for found in analyse_until(position, _agent(job.agent), clock.is_over):
-        last = clock.start(found)
+    for analysis in analyse_until(position, _agent(job.agent), clock.is_over):
+        last = clock.start(analysis)
         if time.monotonic() - shown >= _SECONDS_BETWEEN:
-            yield {"explanation": found.to_json()}
+            yield {"explanation": analysis.to_json()}
             shown, last = time.monotonic(), None
     if last is not None:
         yield {"explanation": last.to_json()}
@@ -215,10 +214,10 @@ def _explain(job: ExplainRequest, position: Position) -> Iterator[dict[str, Any]
 @no_compiling()
 def _load(job: LoadJob) -> list[dict[str, Any]]:
     """Return the games of a file, checked by the rules; unknown moves are kept as written."""
-    found = records.load(Path(job.path), game=parsed(job.game))
-    if len(found) > MAX_GAMES:
-        raise ValueError(f"there are {len(found):,} games: at most {MAX_GAMES:,} are shown")
-    longest = max((len(record.actions) for record in found), default=0)
+    loaded = records.load(job.path, game=parsed(job.game))
+    if len(loaded) > MAX_GAMES:
+        raise ValueError(f"there are {len(loaded):,} games: at most {MAX_GAMES:,} are shown")
+    longest = max((len(record.actions) for record in loaded), default=0)
     if longest > MAX_PLIES:
         raise ValueError(f"a game has {longest:,} plies: at most {MAX_PLIES:,} are shown")
     text_of = lru_cache(maxsize=32)(games.spec_of)
@@ -232,5 +231,5 @@ def _load(job: LoadJob) -> list[dict[str, Any]]:
             "goals": record.goal or verdict.goal,
             "error": verdict.error,
         }
-        for record, verdict in zip(found, records.check(found), strict=True)
+        for record, verdict in zip(loaded, records.check(loaded), strict=True)
     ]
