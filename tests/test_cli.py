@@ -82,7 +82,8 @@ def test_every_command_explains_itself(name):
 
 def test_every_game_and_rule_is_listed():
     found = {spec: cells for spec, *cells in rows(run("games")) if spec}
-    assert len(found) == len({*VARIANTS, *FAMILIAR, "lines_of_action:rules=tournament"})
+    others = "lines_of_action:rules=tournament", "checkers:rules=openspiel"
+    assert len(found) == len({*VARIANTS, *FAMILIAR, *others})
     assert found["othello_holes"] == ["black, white", "holes=39582420959232", "65", "8x8x3"]
 
 

@@ -78,7 +78,6 @@ def test_what_is_loaded_later_is_completed():
     [
         ("envs.sb3", "stable_baselines3", "train"),
         ("envs.jax", "jax", "jax"),
-        ("envs.rllib", "ray", "rllib"),
         ("web", "starlette", "web"),
     ],
 )

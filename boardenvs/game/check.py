@@ -247,7 +247,7 @@ def _check_object(game: Game, position: Position) -> None:
 
 def _shown(position: Position) -> tuple[Any, ...]:
     """Everything that a position shows."""
-    return position.planes(), *position[1:-1], position.result()
+    return position.planes(), *position[1:5], position.result()
 
 
 def _check_moves(game: Game, position: Position) -> None:
