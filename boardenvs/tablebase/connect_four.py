@@ -6,10 +6,9 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,7 +32,6 @@ EXACT = 7  # discs from which on the length of the game counts too: before, that
 _NEAR = 5  # moves of the winner: an end as near as that is found at once, with any discs
 _SLOW = 10  # discs with fewer than which a search may take seconds
 _SLOW_IN_PYTHON = 16
-_SILENT = 2.0  # seconds before a search says that it takes long
 _MOST = DISCS // 2  # no score is higher
 _LINES = bytes.fromhex(  # of four through each square, file by file
     "03040505040300 04060808060400 05080b0b080500 070a0d0d0a0700"
@@ -42,10 +40,10 @@ _LINES = bytes.fromhex(  # of four through each square, file by file
 
 
 class Solution(NamedTuple):
-    """What is known of a position."""
+    """The result of a position with best play."""
 
     value: int  # 1 if the side to move wins, 0 for a draw, -1 if it loses
-    plies: int | None  # to the end of the game with best play; None if only the value is known
+    plies: int | None  # to the end of the game; None if only the value is known
 
 
 def covers(game: Game) -> bool:
@@ -64,26 +62,26 @@ class ExactSearch:
         halted = np.zeros(1, np.int64)
         self._memory = Solver(self._slots, moves, lines, halted)
         self._stop: Callable[[], bool] = lambda: False
-        self._told: set[int] = set()
         self._kept: set[int] = set()
         for data in np.load(BOOK).tolist():
             self.keep(data)
 
     def best_action(self, position: Position) -> int:
-        """An action that keeps the result, and that wins soonest or loses latest; before `EXACT`
-        discs only if the end is near. The game must not be over.
+        """Return an action that keeps the result, and that wins soonest or loses latest; before
+        `EXACT` discs only if the end is near. The game must not be over.
         """
+
+        def order(action: int) -> tuple[bool, int]:
+            return key_of_position(position.step(action)) not in self._kept, abs(action - 3)
+
         best, _ = self._best_score(position)
-        after = {action: position.step(action) for action in position.legal_actions()}
-        for action in sorted(
-            after, key=lambda x: (key_of_position(after[x]) not in self._kept, abs(x - 3))
-        ):
-            if self._score(after[action], -best, 1 - best) == -best:
+        for action in sorted(position.legal_actions(), key=order):
+            if self._score(position.step(action), -best, 1 - best) == -best:
                 return action
         raise PositionError(f"{position.fen()!r} has other legal actions than its discs allow")
 
     def solution(self, position: Position) -> Solution:
-        """The result, and from `EXACT` discs on, or if it is near, when it comes."""
+        """Return the result, and from `EXACT` discs on, or if it is near, when it comes."""
         plies = discs_of(position)
         score, exact = self._best_score(position)
         value = int(np.sign(score))
@@ -114,20 +112,23 @@ class ExactSearch:
         self._slots[slot_of(data >> 12, self._slots)] = data | KEPT
 
     def _best_score(self, position: Position) -> tuple[int, bool]:
-        """The score, and whether it is exact. Else its sign is, and a loss is as late as this."""
+        """Return the score, and whether it is exact. Else its sign is, and a loss is as late as
+        this.
+        """
         discs = discs_of(position)
-        if discs >= EXACT:
-            return self._score(position, -_MOST, _MOST), True
-        near = (DISCS + 1 - discs) // 2 - _NEAR
-        for low, high in ((near, _MOST), (-_MOST, -near)):
+        is_exact, near = discs >= EXACT, (DISCS + 1 - discs) // 2 - _NEAR
+        for low, high in () if is_exact else ((near, _MOST), (-_MOST, -near)):
             score = self._score(position, low, high)
             if abs(score) > near:
                 return score, True
-        score = self._score(position, -1, 1)
-        return (-near if score < 0 else score), False
+        if self.takes_long(position, EXACT):
+            _announce(discs, get_backend())
+        most = _MOST if is_exact else 1
+        score = self._score(position, -most, most)
+        return score if is_exact or score >= 0 else -near, is_exact
 
     def _score(self, position: Position, low: int, high: int) -> int:
-        """As `dropping.solve`, over or not."""
+        """Return the score as `dropping.solve`, also of a game that is over."""
         plies = discs_of(position)
         if position.is_over():
             score = 0 if position.result()[0] == 50 else -((DISCS + 2 - plies) // 2)
@@ -137,9 +138,9 @@ class ExactSearch:
         search = partial(self._function, own, taken, plies, low, high, self._memory)
         if not self.takes_long(position):
             return int(search())
-        halted, began = self._memory.halted, time.monotonic()
+        halted = self._memory.halted
         try:
-            score = run_until(search, self._halt, stop=partial(self._has_to_stop, plies, began))
+            score = run_until(search, self._halt, stop=self._stop)
             if halted[0]:
                 raise TimeoutError(f"{position.fen()!r} was not solved in time")
         finally:
@@ -149,31 +150,32 @@ class ExactSearch:
     def _halt(self) -> None:
         self._memory.halted[0] = 1
 
-    def _has_to_stop(self, discs: int, began: float) -> bool:
-        """Whether `stop()` is true; say once for each number of discs that it takes long."""
-        if discs not in self._told and time.monotonic() > began + _SILENT:
-            self._told.add(discs)
-            slower = "" if get_backend() == "numba" else ", without Numba a hundred times as long"
-            _log.warning(
-                "Connect Four is being solved with %d discs on the board: with fewer than %d that "
-                "takes a minute or two, else seconds%s", discs, EXACT, slower
-            )  # fmt: skip
-        return self._stop()
+
+@cache
+def _announce(discs: int, backend: Backend) -> None:
+    """Log, once for each number of discs, that a search takes long."""
+    _log.warning(
+        "Connect Four is being solved with %d discs on the board: with fewer than %d that takes a "
+        "minute or two, else seconds%s",
+        discs, EXACT, "" if backend == "numba" else ", without Numba a hundred times as long"
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=2)
 def exact_search(backend: Backend) -> ExactSearch:
-    """The search that this process shares; `backend` is the one in use."""
+    """Return the search that this process shares; `backend` is the one in use."""
     return ExactSearch()
 
 
 def discs_of(position: Position) -> int:
-    """The plies that have been played: what the position itself says of them may be wrong."""
+    """Return the plies that have been played: what the position itself says may be wrong."""
     return (position.own | position.opp).bit_count()
 
 
 def _words(position: Position) -> list[Any]:
-    """The own and all discs, with seven bits a file; PositionError if one has nothing below it."""
+    """Return the own and all discs, with seven bits a file; PositionError if one has nothing
+    below it.
+    """
     sets = position.own, position.own | position.opp
     own, taken = (sum(1 << s % 7 * 7 + s // 7 for s in range(DISCS) if b >> s & 1) for b in sets)
     if taken + LOWEST & taken:  # search would read beyond its lists
@@ -182,6 +184,6 @@ def _words(position: Position) -> list[Any]:
 
 
 def key_of_position(position: Position) -> int:
-    """The position's number in the table and in the book."""
+    """Return the position's number in the table and in the book."""
     own, taken = _words(position)
     return key_of(own, taken, discs_of(position))

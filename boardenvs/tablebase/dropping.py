@@ -46,8 +46,8 @@ class Solver(NamedTuple):
 
 @entry
 def solve(own: Word, taken: Word, plies: int, low: int, high: int, solver: Solver) -> int:
-    """The score of a position that is not over, if it is from `low` to `high`, else the nearer of
-    the two. It means nothing if the search was halted.
+    """Return the score of a position that is not over, if it is from `low` to `high`, else the
+    nearer of the two. It means nothing if the search was halted.
     """
     if wins(own, taken) & playable(taken) != ZERO:
         return min(high, max(low, (DISCS + 1 - plies) // 2))
@@ -62,7 +62,7 @@ def solve(own: Word, taken: Word, plies: int, low: int, high: int, solver: Solve
 
 
 def search(own: Word, taken: Word, plies: int, alpha: int, solver: Solver) -> int:
-    """A bound that tells whether the score is more than alpha; nobody can win at once."""
+    """Return a bound that tells whether the score is more than alpha; nobody can win at once."""
     good = not_losing(own, taken)
     if good == ZERO:
         return -((DISCS - plies) // 2)
@@ -124,7 +124,7 @@ def list_moves(own: Word, taken: Word, good: Word, first: int, solver: Solver) -
 
 @inline
 def not_losing(own: Word, taken: Word) -> Word:
-    """The moves after which the other side does not win at once."""
+    """Return the moves after which the other side does not win at once."""
     moves, threats = playable(taken), wins(own ^ taken, taken)
     forced = moves & threats
     if forced != ZERO:
@@ -136,13 +136,13 @@ def not_losing(own: Word, taken: Word) -> Word:
 
 @inline
 def playable(taken: Word) -> Word:
-    """The lowest empty square of each file."""
+    """Return the lowest empty square of each file."""
     return (taken + word(LOWEST)) & word(BOARD)
 
 
 @inline
 def wins(discs: Word, taken: Word) -> Word:
-    """The empty squares that complete four of these discs in a line."""
+    """Return the empty squares that complete four of these discs in a line."""
     squares = (discs << ONE) & (discs << word(2)) & (discs << word(3))
     for k in range(3):
         way = word(6 + k)
@@ -158,7 +158,7 @@ def wins(discs: Word, taken: Word) -> Word:
 
 @inline
 def key_of(own: Word, taken: Word, plies: int) -> Word:
-    """A number of the position, and of its mirror image in the opening."""
+    """Return a number of the position, and of its mirror image in the opening."""
     key = own + taken
     if plies > MIRRORED:
         return key
@@ -170,7 +170,7 @@ def key_of(own: Word, taken: Word, plies: int) -> Word:
 
 @inline
 def slot_of(key: Word, slots: Array) -> int:
-    """The slot of a position."""
+    """Return the slot of a position."""
     return number(wrap(key * word(0x9E3779B97F4A7C15)) >> word(32)) & (len(slots) - 1)
 
 
