@@ -1,14 +1,13 @@
 """Solves Wolf and Sheep, once for each of its rules, and tic-tac-toe; later processes read the
 result.
 
-On disk a solved game is a line of JSON that describes it, then the numbers themselves.
+On disk a solved game is a digest, of its rules too, and then the numbers themselves.
 """
 
 from __future__ import annotations
 
 import hashlib
 import inspect
-import json
 import sys
 import warnings
 from collections.abc import Callable
@@ -30,7 +29,7 @@ from boardenvs.utils.files import one_process_at_a_time
 FORMAT = 1
 
 _DTYPE = np.dtype("<i2")
-_MOST_HEAD = 1000  # bytes
+_DIGEST = 32  # bytes
 
 # How the positions of each solved game are numbered.
 NUMBERINGS: dict[type[Game], Any] = {WolfAndSheep: numbering, TicTacToe: tictactoe}
@@ -40,7 +39,7 @@ Report = Callable[[str, int, int], None]
 
 
 def read_or_solve(game: Game, report: Report | None = None) -> IntArray:
-    """The codes (see `solve`) of all positions by number, (N,) int16.
+    """Return the codes (see `solve`) of all positions by number, (N,) int16.
 
     They are read from the cache folder, or else made in seconds and stored there; other processes
     that need them meanwhile wait.
@@ -52,8 +51,7 @@ def read_or_solve(game: Game, report: Report | None = None) -> IntArray:
     ]
     path = cache_folder() / f"{'_'.join(rules)}.tablebase"
     # A stored table must be for these rules: by name, and by their source.
-    source = inspect.getsource(module).encode()
-    key = " ".join([*rules, hashlib.sha256(source).hexdigest()])
+    key = f"{FORMAT} {rules} {inspect.getsource(module)}"
     count = NUMBERINGS[type(game)].COUNT
     codes = read(path, key, count)
     if codes is not None:
@@ -91,35 +89,34 @@ def solve_all(game: Game, report: Report | None = None) -> IntArray:
 
 
 def _joined(parts: list[IntArray]) -> IntArray:
-    """The parts as one array; the list is emptied to free their memory."""
+    """Return the parts as one array; the list is emptied to free their memory."""
     whole = np.concatenate(parts)
     parts.clear()
     return whole
 
 
 def read(path: Path, key: str, count: int) -> IntArray | None:
-    """The codes that `write` stored with this key, (count,) int16, read-only.
+    """Return the codes that `write` stored with this key, (count,) int16, read-only.
 
     None if there is no such file, or it is incomplete, or of another format, game or user.
     """
-    size = count * _DTYPE.itemsize
+    size = _DIGEST + count * _DTYPE.itemsize
     try:
-        head, _, body = read_kept(path, size + _MOST_HEAD).partition(b"\n")
+        content = read_kept(path, size)
     except OSError:
         return None
-    fits = len(body) == size and head == _head(key, body)
-    return np.frombuffer(body, _DTYPE) if fits else None
+    fits = len(content) == size and content == _sealed(key, content[_DIGEST:])
+    return np.frombuffer(content, _DTYPE, offset=_DIGEST) if fits else None
 
 
 def write(path: Path, key: str, codes: IntArray) -> None:
     """Store the codes; OSError where the folder cannot be written to."""
-    body = codes.astype(_DTYPE).tobytes()
-    keep(path, _head(key, body) + b"\n" + body)
+    keep(path, _sealed(key, codes.astype(_DTYPE).tobytes()))
 
 
-def _head(key: str, body: bytes) -> bytes:
-    digest = hashlib.sha256(body).hexdigest()
-    return json.dumps({"format": FORMAT, "key": key, "sha256": digest}).encode()
+def _sealed(key: str, body: bytes) -> bytes:
+    """Return the body behind a digest of the key and itself."""
+    return hashlib.sha256(key.encode() + body).digest() + body
 
 
 # ---- retrograde analysis -------------------------------------------------------------------------
@@ -133,7 +130,8 @@ def _head(key: str, body: bytes) -> bytes:
 def solve(
     ends: Int8Array, sources: IntArray, targets: IntArray, report: Report | None = None
 ) -> IntArray:
-    """The winner of each of N positions with perfect play, and the plies to the end, (N,) int16.
+    """Return the winner of each of N positions with perfect play, and the plies to the end,
+    (N,) int16.
 
     Move i leads from position `sources[i]` to `targets[i]`, (E,) each, and passes the turn. `ends`,
     (N,), is 1 if the game is over and the side to move has won, -1 if it has lost, else 0; no move
@@ -161,7 +159,7 @@ def solve(
 
 
 def _marks(numbers: IntArray, below: int) -> BoolArray:
-    """True at the numbers given, (below,) bool."""
+    """Return an array that is True at these numbers, (below,) bool."""
     marks = np.zeros(below, np.bool_)
     marks[numbers] = True
     return marks

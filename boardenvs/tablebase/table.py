@@ -74,7 +74,7 @@ class Tablebase:
 
     @classmethod
     def load(cls, game: Game, report: Report | None = None) -> Tablebase:
-        """The table of the game, from memory or from the cache folder, else solved in seconds.
+        """Return the table of the game, from memory or the cache folder, else solved in seconds.
 
         `report` is called as the solving proceeds. ValueError for a game without a tablebase.
         """
@@ -85,8 +85,8 @@ class Tablebase:
         return cls(game, _loaded[key])
 
     def lookup(self, state: State) -> tuple[Int8Array, IntArray]:
-        """The value of each row to the side to move, (B,) int8, and the plies to the end, (B,)
-        int16, with perfect play.
+        """Return the value of each row to the side to move, (B,) int8, and the plies to the end,
+        (B,) int16, with perfect play.
 
         1 is a win and -1 a loss by force; 0 is a draw, or a position that neither side can end
         within the plies that `max_plies` leaves: the wolf then wins at the cap. PositionError for
@@ -105,13 +105,13 @@ class Tablebase:
         return value, distance
 
     def moves(self, state: State) -> SolvedMoves:
-        """All legal actions and their values."""
+        """Return all legal actions and their values."""
         rows, actions, after = successors(self.game, state)
         value, distance = self.lookup(after)
         return SolvedMoves(rows, actions, after, -value, distance + np.int16(1))
 
     def preserving(self, state: State) -> BoolArray:
-        """The legal actions that keep the value of their position, (B, A) bool.
+        """Return the legal actions that keep the value of their position, (B, A) bool.
 
         In a lost position these are all actions, however soon they lose.
         """
@@ -123,8 +123,8 @@ class Tablebase:
         return mask
 
     def mistakes(self, state: State) -> FloatArray:
-        """The share of each row's legal actions that give its value away, (B,) float; 0 if nothing
-        is legal.
+        """Return the share of each row's legal actions that give its value away, (B,) float; 0 if
+        nothing is legal.
         """
         self.game.check_state(state)
         legal = np.bitwise_count(state.legal_bits).sum(axis=1)
@@ -133,38 +133,40 @@ class Tablebase:
 
 
 def numbers(game: Game, state: State) -> IntArray:
-    """The number of each row's position in its game's numbering, (B,) int64."""
-    found: IntArray = NUMBERINGS[type(game)].numbers(game, state)
-    return found
+    """Return the number of each row's position in its game's numbering, (B,) int64."""
+    places: IntArray = NUMBERINGS[type(game)].numbers(game, state)
+    return places
 
 
 def won_positions(game: Game, role: int) -> State:
-    """The positions, reachable from the start, that the role, which is to move, wins."""
+    """Return the positions, reachable from the start, that the role, which is to move, wins."""
     return _won(game)[role]
 
 
 @lru_cache(maxsize=2)
 def _won(game: Game) -> list[State]:
-    """As `won_positions`, for each role."""
+    """Return the `won_positions` of each role."""
     table = Tablebase.load(game)
-    seen: BoolArray = np.zeros(NUMBERINGS[type(game)].COUNT, np.bool_)
+    marks: BoolArray = np.zeros(NUMBERINGS[type(game)].COUNT, np.bool_)
     wins: list[list[State]] = [[] for _ in game.roles]
-    level = new_positions(game, game.init(1), seen)
+    level = new_positions(game, game.init(1), marks)
     while len(level.ply):
         won = table.lookup(level)[0] > 0
         for role, states in enumerate(wins):
             states.append(take(level, (level.to_move == role) & won))
-        new = [new_positions(game, successors(game, part)[2], seen) for part in parts(level)]
+        new = [new_positions(game, successors(game, part)[2], marks) for part in parts(level)]
         level = concat(new)
         # Sorted by number, so that the order does not depend on the parts.
         level = take(level, np.argsort(numbers(game, level)))
     return [concat(states) for states in wins]
 
 
-def new_positions(game: Game, state: State, seen: BoolArray) -> State:
-    """One row of each position that is neither over nor `seen` (COUNT,); marks them as seen."""
+def new_positions(game: Game, state: State, marks: BoolArray) -> State:
+    """Return one row of each position that is neither over nor marked in `marks` (COUNT,), and mark
+    them.
+    """
     state = take(state, ~game.is_over(state))
     keys, first = np.unique(numbers(game, state), return_index=True)
-    new = ~seen[keys]
-    seen[keys] = True
+    new = ~marks[keys]
+    marks[keys] = True
     return take(state, first[new])

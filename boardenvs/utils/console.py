@@ -99,25 +99,18 @@ def counting(title: str, every: float | None = None) -> Iterator[Callable[..., N
         yield show
 
 
-class LogToStderr(logging.Handler):
-    """Prints what the package logs, such as that it compiles the rules of games."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        print(record.getMessage(), file=sys.stderr, flush=True)
-
-
 def show_log() -> None:
-    """Print what the package logs to standard error from now on."""
-    log = logging.getLogger("boardenvs")
-    if not any(isinstance(handler, LogToStderr) for handler in log.handlers):
-        log.addHandler(LogToStderr())
-        log.setLevel(logging.INFO)
+    """Print what the package logs, such as that it compiles rules, to standard error."""
+    log, handler = logging.getLogger("boardenvs"), logging.lastResort
+    assert handler is not None, "Python's own, which prints messages alone"
+    for its in (log, handler):
+        its.setLevel(logging.INFO)
+    log.addHandler(handler)
 
 
-def print_report(console: Console, counted: Mapping[str, float], name: str = "the player") -> None:
+def print_report(console: Console, counts: Mapping[str, float], name: str = "the player") -> None:
     """Print what a player counted, such as its illegal replies, if it counted anything."""
-    said = [f"{name.replace('_', ' ')} {value:,}" for name, value in counted.items() if value]
-    if said:
+    if said := [f"{key.replace('_', ' ')} {value:,}" for key, value in counts.items() if value]:
         console.print(f"{name} counted: {', '.join(said)}", soft_wrap=True)
 
 

@@ -6,7 +6,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TypeVar
 
 _REMINDER = 0.01  # seconds between two signals to a search that has to stop
@@ -25,22 +25,15 @@ def run_until(
     True, or on Ctrl-C. `stop` is called every few milliseconds in this thread.
     """
     with ThreadPoolExecutor(1) as pool:
-        work = pool.submit(search)
+        work, end = pool.submit(search), time.monotonic() + seconds
+        longest = threading.TIMEOUT_MAX if stop is None else _QUESTION
         try:
-            _wait(work, seconds, stop)
+            while not work.done() and not (stop and stop()):
+                if (left := end - time.monotonic()) <= 0:
+                    break
+                wait([work], min(left, longest))
         finally:
             while not work.done():
                 halt()
                 wait([work], _REMINDER)
     return work.result()
-
-
-def _wait(work: Future[_Result], seconds: float, stop: Callable[[], bool] | None) -> None:
-    """Wait for the work, but at most these seconds or until `stop()`."""
-    end = time.monotonic() + seconds
-    longest = threading.TIMEOUT_MAX if stop is None else _QUESTION
-    while not work.done() and not (stop is not None and stop()):
-        left = end - time.monotonic()
-        if left <= 0:
-            return
-        wait([work], min(left, longest))
