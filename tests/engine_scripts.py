@@ -36,6 +36,7 @@ class Scripted(ProcessTransport):
 
     script: Script
     time: float = 0.0
+    complaints: bytes = b"complaint \x1b[31m\n"
     closed: bool = False
     read_bytes: int = 0
     _ahead: Iterator[bytes | float] = field(default_factory=lambda: iter(()))
@@ -74,14 +75,11 @@ class Scripted(ProcessTransport):
         self.time += 1e-6
         return self.time
 
-    def cpu(self) -> float:
+    def cpu_seconds(self) -> float:
         return 0.0
 
-    def how_it_ended(self) -> str:
+    def how_it_ended(self, seconds: float = 1.0) -> str:
         return "with exit code 3"
-
-    def complaints(self) -> bytes:
-        return b"complaint \x1b[31m\n"
 
     def close(self, farewell: bytes = b"") -> None:
         self.closed = True

@@ -124,7 +124,7 @@ def solved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     """An empty cache folder, and a solver that is quick and notes when it is called."""
     calls: list[str] = []
 
-    def solve_all(game: WolfAndSheep, report: object = None) -> IntArray:
+    def solve_all(game: WolfAndSheep) -> IntArray:
         calls.append(game.rules)
         return CODES
 

@@ -13,7 +13,6 @@ from typer import Argument, Option
 
 from boardenvs.agents import Agent, agent_for
 from boardenvs.agents.analyse import AnalysisClock, analyse, analyse_until, default_analyst, prove
-from boardenvs.agents.perfect import PerfectAgent
 from boardenvs.cli.options import (
     AsJson,
     GameName,
@@ -26,7 +25,6 @@ from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
 from boardenvs.games import parse, spec_of
 from boardenvs.search import Analysis
-from boardenvs.tablebase import Tablebase
 from boardenvs.utils.console import counting, make_console, print_json
 
 if TYPE_CHECKING:
@@ -121,9 +119,6 @@ class AnalyseCommand:
             self._review(record)
             return
         position = self._position(game, record)
-        if isinstance(agent, PerfectAgent) and Tablebase.covers(game):
-            with counting("positions") as show:  # the first time, it is computed
-                Tablebase.load(game, lambda what, done, of: show(done, of, what))
         if self.prove:
             with counting("searching"):
                 rng = np.random.default_rng(self.seed)

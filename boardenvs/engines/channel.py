@@ -72,7 +72,7 @@ class Channel:
 
     def last_lines(self) -> str:
         """Return the engine's last lines and complaints for a message, in one line."""
-        complaints = self.transport.complaints().decode("utf-8", "backslashreplace")
+        complaints = self.transport.complaints.decode("utf-8", "backslashreplace")
         parts = []
         for where, lines in {
             "its last lines": [*self._last],

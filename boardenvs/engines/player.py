@@ -21,7 +21,7 @@ from boardenvs.search.analysis import Analysis, MoveAnalysis
 from boardenvs.utils.checks import check_name, is_number, is_whole, quote
 
 
-class EngineAgent:
+class EngineAgent(EngineProcess):
     """Asks a program for its moves, over a protocol that game programs speak.
 
     command: the program and its arguments, quoted as in a shell, which is not used.
@@ -58,24 +58,15 @@ class EngineAgent:
             raise ValueError(f"move_time is {quote(move_time)}: it must be more than 0, in seconds")
         if depth is not None and not is_whole(depth, 1, 100):
             raise ValueError(f"depth is {quote(depth)}: it must be 1 to 100")
-        self._given = command, protocol, move_time, depth
-        self._engine = EngineProcess(lambda: ProcessTransport(words), protocol, move_time, depth)
+        self._arguments = command, protocol, move_time, depth
+        super().__init__(lambda: ProcessTransport(words), protocol, move_time, depth)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return EngineAgent, self._given
-
-    @property
-    def cpu_seconds(self) -> float:
-        """CPU seconds of its processes so far, on Linux."""
-        return self._engine.cpu_seconds
+        return EngineAgent, self._arguments
 
     def report(self) -> dict[str, float]:
         """Return the CPU seconds of its processes, by name."""
         return {"CPU_seconds_of_the_program": round(self.cpu_seconds, 2)}
-
-    def check_game(self, game: Game) -> None:
-        """ValueError if the program does not start, or cannot play the game."""
-        self._engine.check_game(game)
 
     def act(
         self,
@@ -88,19 +79,19 @@ class EngineAgent:
 
         HistoryNeededError without the moves so far, if the program has no command for a position.
         """
-        return act_each(game, state, history, lambda session, _: self._engine.choose(session))
+        return act_each(game, state, history, lambda session, _: self.choose(session))
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
-        """By the values that an NBoard program gives as hints; other programs only name their move.
+        """Analyse by the hints of an NBoard program; other programs only name their move.
 
         ValueError if the program fails.
         """
         legal = position.legal_actions()
         try:
-            hints = self._engine.hints(position) if legal != [position.game.noop] else {}
+            hints = self.hints(position) if legal != [position.game.noop] else {}
             if not hints:
                 game = GameSession(position.game, position)
-                action = legal[0] if len(legal) == 1 else self._engine.choose(game)
+                action = legal[0] if len(legal) == 1 else self.choose(game)
                 move = MoveAnalysis(action=action, line=(action,))
                 return Analysis(position=position, unit="margin", moves=(move,), choice=action)
         except EngineError as error:

@@ -55,7 +55,7 @@ class EngineProcess:
         weakref.finalize(self, _close, self._running)
 
     def check_game(self, game: Game) -> None:
-        """ValueError if the engine does not start, or does not play the game."""
+        """Raise ValueError if the engine does not start, or does not play the game."""
         with self._lock:
             try:
                 self._ready(game)
@@ -117,7 +117,7 @@ class EngineProcess:
     @property
     def cpu_seconds(self) -> float:
         """CPU seconds so far, of processes that were ended too."""
-        return self._ended_cpu + sum(its.channel.transport.cpu() for its in self._running)
+        return self._ended_cpu + sum(its.channel.transport.cpu_seconds() for its in self._running)
 
     def close(self) -> None:
         """End the engine at once; the next question starts it again."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import logging
 import sys
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +34,10 @@ _DIGEST = 32  # bytes
 # How the positions of each solved game are numbered.
 NUMBERINGS: dict[type[Game], Any] = {WolfAndSheep: numbering, TicTacToe: tictactoe}
 
-# Called with the kind of work, how much of it is done, and the whole amount.
-Report = Callable[[str, int, int], None]
+_log = logging.getLogger("boardenvs")
 
 
-def read_or_solve(game: Game, report: Report | None = None) -> IntArray:
+def read_or_solve(game: Game) -> IntArray:
     """Return the codes (see `solve`) of all positions by number, (N,) int16.
 
     They are read from the cache folder, or else made in seconds and stored there; other processes
@@ -59,7 +58,8 @@ def read_or_solve(game: Game, report: Report | None = None) -> IntArray:
     with one_process_at_a_time(path.with_suffix(".lock")):
         codes = read(path, key, count)  # another process may have kept them meanwhile
         if codes is None:
-            codes = solve_all(game, report)
+            _log.info("%s is being solved, which takes seconds, once", game.title)
+            codes = solve_all(game)
             try:
                 write(path, key, codes)
             except OSError as error:
@@ -71,21 +71,19 @@ def read_or_solve(game: Game, report: Report | None = None) -> IntArray:
     return codes
 
 
-def solve_all(game: Game, report: Report | None = None) -> IntArray:
+def solve_all(game: Game) -> IntArray:
     """Solve the game; it takes less than 1 GB of memory."""
     numbered = NUMBERINGS[type(game)]
     ends = np.zeros(numbered.COUNT, np.int8)
     sources: list[IntArray] = []
     targets: list[IntArray] = []
-    for done, chunk in enumerate(numbered.CHUNKS, start=1):
+    for chunk in numbered.CHUNKS:
         ids, state = numbered.positions(game, *chunk)
         ends[ids] = np.where(state.terminated, np.sign(game.score_margin(state)), 0)
         rows, _, after = successors(game, state)
         sources.append(ids[rows].astype(np.int32))
         targets.append(numbered.numbers(game, after).astype(np.int32))
-        if report:
-            report("moves found", done, len(numbered.CHUNKS))
-    return solve(ends, _joined(sources), _joined(targets), report)
+    return solve(ends, _joined(sources), _joined(targets))
 
 
 def _joined(parts: list[IntArray]) -> IntArray:
@@ -127,9 +125,7 @@ def _sealed(key: str, body: bytes) -> bytes:
 # move, are known, and forgets the moves that are.
 
 
-def solve(
-    ends: Int8Array, sources: IntArray, targets: IntArray, report: Report | None = None
-) -> IntArray:
+def solve(ends: Int8Array, sources: IntArray, targets: IntArray) -> IntArray:
     """Return the winner of each of N positions with perfect play, and the plies to the end,
     (N,) int16.
 
@@ -141,11 +137,8 @@ def solve(
     """
     codes = ends.astype(np.int16)
     waiting = np.flatnonzero(_marks(sources, len(codes)))
-    total = len(waiting)
     plies, before = 0, -1
     while len(waiting) != before:
-        if report:
-            report("positions solved", total - len(waiting), total)
         plies += 1
         after = codes[targets]
         codes[sources[after < 0]] = plies + 1

@@ -18,7 +18,7 @@ from boardenvs.game.state import (
     concat,
     take,
 )
-from boardenvs.tablebase.build import NUMBERINGS, Report, read_or_solve
+from boardenvs.tablebase.build import NUMBERINGS, read_or_solve
 
 # Loaded tables, by class and rules: the cap on plies does not change them.
 _loaded: dict[tuple[type[Game], str], IntArray] = {}
@@ -73,15 +73,15 @@ class Tablebase:
             )
 
     @classmethod
-    def load(cls, game: Game, report: Report | None = None) -> Tablebase:
+    def load(cls, game: Game) -> Tablebase:
         """Return the table of the game, from memory or the cache folder, else solved in seconds.
 
-        `report` is called as the solving proceeds. ValueError for a game without a tablebase.
+        ValueError for a game without a tablebase.
         """
         cls.check_game(game)
         key = type(game), getattr(game, "rules", "")
         if key not in _loaded:
-            _loaded[key] = read_or_solve(game, report)
+            _loaded[key] = read_or_solve(game)
         return cls(game, _loaded[key])
 
     def lookup(self, state: State) -> tuple[Int8Array, IntArray]:

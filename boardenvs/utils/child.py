@@ -182,7 +182,7 @@ class ChildProgram:
         return self._life < 0 or self._owner != os.getpid()
 
     def cpu_seconds(self) -> float:
-        """CPU seconds of it and its children so far; 0 on systems without /proc."""
+        """Return the CPU seconds of it and its children so far; 0 on systems without /proc."""
         ticks, left = 0, [str(self._process.pid)]
         while left:
             process = Path("/proc") / left.pop()
@@ -192,7 +192,7 @@ class ChildProgram:
                 left += (process / "task" / process.name / "children").read_text().split()
         return ticks / os.sysconf("SC_CLK_TCK")
 
-    def how_it_ended(self, seconds: float) -> str:
+    def how_it_ended(self, seconds: float = 1.0) -> str:
         """Say how it ended, after waiting for the end for some seconds, or that it still runs."""
         try:
             code = self._process.wait(seconds)
