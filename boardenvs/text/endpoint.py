@@ -14,7 +14,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +38,6 @@ _MOST_BYTES = 1 << 23  # of an answer
 _TRIES = 6
 _LONGEST_WAIT = 60.0  # seconds between two tries
 _TOKENS_A_SECOND = 50  # that are assumed to be paid for where an answer did not come in time
-_REFUSED = frozenset((400, 404, 422, 501))  # that may be because of an option
 _PASSING = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529))
 
 
@@ -54,7 +53,7 @@ class LlmSettings:
     structured: "schema" or "tool": the endpoint makes the model answer with a legal move, by a JSON
     schema or a tool `play`. system: a message before each prompt. max_tokens, temperature, top_p,
     seed, reasoning_effort: of one reply. extra: the path of a JSON file with more fields of a
-    request. What an endpoint refuses of these, except the limit, is left out and counted.
+    request.
 
     timeout: seconds for one whole answer. timeouts: how many in a row stop the work; their tokens
     are counted as 50 a second, or `max_tokens`. wait: seconds before the second try after another
@@ -184,12 +183,11 @@ def _structured(kind: str, moves: Sequence[str]) -> dict[str, Any]:
 
 class Endpoint:
     """A model behind an endpoint; ValueError for a wrong address, or one with a password, and for a
-    key with characters that no key has. `left_out` has the options that the endpoint refused.
+    key with characters that no key has.
     """
 
     def __init__(self, settings: LlmSettings) -> None:
         self._settings = settings
-        self.left_out = set[str]()
         self._limit = "max_tokens"  # or as OpenAI's newer models call it
         self._extra: dict[str, Any] = {}
         if settings.extra:
@@ -230,14 +228,15 @@ class Endpoint:
         raise StopPlayError(f"{settings.model} does not answer after {_TRIES} tries: {problem}")
 
     def _try(self, prompt: str, moves: Sequence[str]) -> ModelReply:
-        request = self.request(prompt, moves, self.left_out)
+        request = self.request(prompt, moves)
         if "max_tokens" in request:
             request[self._limit] = request.pop("max_tokens")
         status, headers, body = self._send(json.dumps(request).encode())
         if status in _PASSING:
             raise _PassingError(f"status {status}", _seconds(headers.get("Retry-After")))
         text = self._without_key(body.decode("utf-8", "replace"))
-        if status in _REFUSED and self._leave_out(text, request):
+        if status == 400 and "max_tokens" in request and "max_completion_tokens" in text:
+            self._limit = "max_completion_tokens"
             return self._try(prompt, moves)
         if status != 200:
             raise StopPlayError(
@@ -254,13 +253,11 @@ class Endpoint:
             tokens = used.prompt_tokens, used.completion_tokens
         return ModelReply(content, ended, tokens)
 
-    def request(
-        self, prompt: str, moves: Sequence[str] = (), left_out: Collection[str] = ()
-    ) -> dict[str, Any]:
-        """Return what is sent for a prompt, without these options."""
+    def request(self, prompt: str, moves: Sequence[str] = ()) -> dict[str, Any]:
+        """Return what is sent for a prompt."""
         settings = self._settings
         messages = [{"role": "user", "content": prompt}]
-        if settings.system and "system" not in left_out:
+        if settings.system:
             messages.insert(0, {"role": "system", "content": settings.system})
         names = "temperature", "top_p", "seed", "reasoning_effort"
         fields = {
@@ -271,27 +268,7 @@ class Endpoint:
             **(_structured(settings.structured, moves) if settings.structured else {}),
             **self._extra,
         }
-        return {k: v for k, v in fields.items() if v is not None and k not in left_out}
-
-    def _leave_out(self, error: str, request: dict[str, Any]) -> bool:
-        """Leave out the option that an error names first from now on; return whether there is one.
-
-        The limit of tokens is not left out: it has another name at some endpoints.
-        """
-        options = [name for name in request if name not in ("model", "messages")]
-        if len(request["messages"]) > 1:
-            options.append("system")
-        names = "|".join(map(re.escape, options)) or "(?!)"  # which matches nothing
-        option = next(iter(re.findall(rf"\b(?:{names})\b", error)), "max_completion_tokens")
-        if option == "max_completion_tokens":
-            return False
-        if option == "max_tokens":
-            self._limit = "max_completion_tokens"
-        elif option in ("tools", "tool_choice"):
-            self.left_out |= {"tools", "tool_choice"}
-        else:
-            self.left_out.add(option)
-        return True
+        return {k: v for k, v in fields.items() if v is not None}
 
     def _send(self, body: bytes) -> tuple[int, Any, bytes]:
         """Return the answer's status, headers and content; _PassingError if it is not whole."""

@@ -131,10 +131,7 @@ class LlmPlayer(TextPlayer):
         return (prompt * settings.prompt_price + reply * settings.reply_price) / 1e6
 
     def report(self) -> dict[str, float]:
-        """Return `counts` by name, and the cost of these replies if prices are known.
-
-        `without_seed` is the number of replies without the option `seed`, which was refused.
-        """
+        """Return `counts` by name, and the cost of these replies if prices are known."""
         cost = self._price(self.counts["prompt_tokens"], self.counts["completion_tokens"])
         return super().report() | ({"cost": round(cost, 6)} if cost else {})
 
@@ -150,12 +147,10 @@ class LlmPlayer(TextPlayer):
             self._check_limits()
             reply = self._endpoint.ask(turn.prompt, moves)
             self._log.add(question, time, turn.prompt, reply)
-            is_late = reply.finish_reason == "timeout"
-            refused = (f"without_{name}" for name in self._endpoint.left_out)
-            with self._counting:
-                self.counts.update(["timeouts"] if is_late else refused)
-            if not is_late:
+            if reply.finish_reason != "timeout":
                 return reply
+            with self._counting:
+                self.counts["timeouts"] += 1
         raise StopPlayError(
             f"{settings.model} did not answer within {settings.timeout:g} seconds, "
             f"{settings.timeouts} times in a row"
