@@ -21,7 +21,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import State
 from boardenvs.search import Evaluation, Limits, alphabeta_for
-from boardenvs.search.evaluation import Places, Tuple
+from boardenvs.search.evaluation import Terms, Tuple
 from boardenvs.search.evaluation_file import (
     EvaluationFileError,
     load_evaluation,
@@ -47,7 +47,7 @@ def random_evaluation(game: Game, **options: Any) -> Evaluation:
     rng = np.random.default_rng(0)
     stages = tuple(min(n // 9, 5) for n in range(game.board.size + 1))
     features = options.pop("features", game.feature_sizes)
-    size = Places(game, TUPLES).size + sum(features.values())
+    size = Terms(game, TUPLES, features).size
     weights = rng.integers(-3000, 3000, (6, size)).astype(np.int16)
     shares = tuple(rng.uniform(-2, 2, 6).tolist() if game.has_heuristic else [0.0] * 6)
     evaluation = Evaluation(game, TUPLES, stages, weights, shares, features=features)

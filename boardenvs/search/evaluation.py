@@ -66,7 +66,7 @@ class Evaluation:
             raise ValueError(
                 f"stages must be {size + 1} numbers from 0 to {size}, by the pieces on the board"
             )
-        if len(self.places.squares) > MOST_TUPLES:
+        if len(self.terms.squares) > MOST_TUPLES:
             raise ValueError(f"there are more than {MOST_TUPLES} tuples and images of tuples")
         shape = (max(self.stages) + 1, self.terms.size)
         for name, weights in (("weights", self.weights), ("one_ply", self.one_ply)):
@@ -93,21 +93,16 @@ class Evaluation:
             return self
         return replace(self, weights=self.one_ply, one_ply=None)
 
-    @property
-    def places(self) -> Places:
-        """The tuples' squares, and their weights."""
-        return self.terms.places
-
     def check_game(self, game: Game) -> None:
         """Raise ValueError if it is for another game, or for other rules."""
         why = "an evaluation is for the rules that it was learnt with"
         games.check_same_rules(game, self.game, f"{self.name} judges", why)
 
     def values(self, state: State) -> IntArray:
-        """Values to the side to move, (B,) int64; not for finished games."""
+        """Return the values to the side to move, (B,) int64; not for finished games."""
         stages = np.array(self.stages)[self.game.piece_counts(state)]
-        found = self.terms.weights_of(state)
-        values: IntArray = self.weights[stages[:, None], found].sum(axis=1, dtype=np.int64)
+        weights = self.weights[stages[:, None], self.terms.weights_of(state)]
+        values: IntArray = weights.sum(axis=1, dtype=np.int64)
         if any(self.heuristic):
             shares = heuristic_shares(self.heuristic)[stages]
             values += self.game.values(state) * shares // 256
@@ -115,8 +110,9 @@ class Evaluation:
 
 
 class Terms:
-    """The weights that sum up to a position's value: one for each tuple of squares, and one for
-    each of the game's features, if they are used.
+    """The weights that sum up to a position's value: one for each tuple of squares and each of its
+    images, some of whose numbers share a weight, and one for each of the game's features, if they
+    are used.
 
     ValueError for a wrong tuple, and for features that are not the game's, in its order.
     """
@@ -124,54 +120,32 @@ class Terms:
     def __init__(
         self, game: Game, tuples: Sequence[Tuple], features: Mapping[str, int] | None = None
     ) -> None:
-        self.game, self.places, self.features = game, Places(game, tuples), dict(features or {})
+        self.game, self.tuples, self.features = game, tuple(tuples), dict(features or {})
         if features and list(features.items()) != list(game.feature_sizes.items()):
             raise ValueError(
                 f"features are {dict(features)}: those of {game.id} are {game.feature_sizes}"
             )
-        starts = np.cumsum([self.places.size, *self.features.values()])
-        self.feature_starts: IntArray = starts[:-1]  # the first weight of each feature
-        self.size = int(starts[-1])
-
-    def weights_of(self, state: State) -> IntArray:
-        """Indices of the weights of each row, (B, terms) int64."""
-        found = self.places.weights_of(state)
-        if len(self.feature_starts):
-            numbers = self.game.feature_numbers(state) + self.feature_starts
-            found = np.concatenate([found, numbers], axis=1)
-        return found
-
-
-class Places:
-    """The squares of tuples and of their images, and which of their numbers share a weight.
-
-    ValueError for a wrong tuple.
-    """
-
-    def __init__(self, game: Game, tuples: Sequence[Tuple]) -> None:
-        self._game, self.digits = game, game.kernels.num_kinds + 1
-        self.tuples = tuple(tuples)
+        self.digits = game.kernels.num_kinds + 1
         self.squares: list[Tuple] = []  # of each image
         self.starts: list[int] = []  # of each image's table, in the tables one after the other
         self.kept: list[IntArray] = []  # of each table's numbers, the weight of it
-        self.size = 0
-        start = 0
+        size = start = 0
         for squares in tuples:
             _check_tuple(squares, game.board, self.digits)
             images = [tuple(s.squares[square] for square in squares) for s in game.symmetries]
             weight, count = np.unique(self._shared(squares, images), return_inverse=True)
-            self.kept.append(self.size + count.astype(np.int64))
-            self.size += len(weight)
-            there = set[frozenset[int]]()
-            for image in images:
-                if frozenset(image) not in there:
-                    there.add(frozenset(image))
-                    self.squares.append(image)
-                    self.starts.append(start)
+            self.kept.append(size + count.astype(np.int64))
+            size += len(weight)
+            for image in {frozenset(image): image for image in images}.values():
+                self.squares.append(image)
+                self.starts.append(start)
             start += self.digits ** len(squares)
+        starts = np.cumsum([size, *self.features.values()])
+        self.feature_starts: IntArray = starts[:-1]  # the first weight of each feature
+        self.tuple_weights, self.size = size, int(starts[-1])  # numbers of weights
 
     def _shared(self, squares: Tuple, images: list[Tuple]) -> IntArray:
-        """For each number of a tuple, the least of its images under the tuple's symmetries."""
+        """Return, for each number of a tuple, the least of its images under the tuple's symmetries."""
         numbers = np.arange(self.digits ** len(squares))
         digits = [numbers // self.digits**k % self.digits for k in range(len(squares))]
         least = numbers
@@ -192,17 +166,16 @@ class Places:
         """`units` summed over the squares in each byte of a set, (8 * W, 256, words), for a board
         of W words.
         """
-        found: WordArray = np.zeros(
-            (8 * self._game.board.words, 256, self.units.shape[1]), np.uint64
-        )
+        shape = 8 * self.game.board.words, 256, self.units.shape[1]
+        sums: WordArray = np.zeros(shape, np.uint64)
         for square, units in enumerate(self.units):
-            found[square // 8, np.arange(256) >> square % 8 & 1 == 1] += units
-        return found
+            sums[square // 8, np.arange(256) >> square % 8 & 1 == 1] += units
+        return sums
 
     @cached_property
     def units(self) -> WordArray:
         """The change of the numbers by a digit of 1 on each square, packed, (squares, words)."""
-        size = self._game.board.size, -(-len(self.squares) // IN_A_WORD)
+        size = self.game.board.size, -(-len(self.squares) // IN_A_WORD)
         units: WordArray = np.zeros(size, np.uint64)
         for number, squares in enumerate(self.squares):
             word, place = divmod(number, IN_A_WORD)
@@ -211,47 +184,50 @@ class Places:
         return units
 
     def weights_of(self, state: State) -> IntArray:
-        """Indices of the weights of each row, (B, tuples) int64."""
+        """Return the indices of the weights of each row, (B, terms) int64."""
         words = np.zeros((len(state.ply), self.units.shape[1]), np.uint64)
-        for digit, squares in enumerate(self._game.kinds_on(state), start=1):
+        for digit, squares in enumerate(self.game.kinds_on(state), start=1):
             for place, table in enumerate(self.bytes):
                 byte = squares[place // 8] >> np.uint64(8 * (place % 8)) & np.uint64(255)
                 words += table[byte.astype(np.intp)] * np.uint64(digit)
         indices = words.astype("<u8").view("<u2").astype(np.int64)[:, : len(self.squares)]
-        found: IntArray = self.weight_numbers[indices + np.array(self.starts, np.int64)]
-        return found
+        weights: IntArray = self.weight_numbers[indices + np.array(self.starts, np.int64)]
+        if self.features:
+            numbers = self.game.feature_numbers(state) + self.feature_starts
+            weights = np.concatenate([weights, numbers], axis=1)
+        return weights
 
 
 def tuple_tables(evaluation: Evaluation | None) -> TupleTables:
-    """The tables of an evaluation as loops take them; without an evaluation, empty tables."""
+    """Return the tables of an evaluation as loops take them; without an evaluation, empty tables."""
     if evaluation is None:
         return TupleTables(words(1), np.zeros(1, np.int16), 0, 0)
-    places, game, stages = evaluation.places, evaluation.game, np.array(evaluation.stages)
-    padding = -places.units.shape[1] % GROUP
-    units: WordArray = np.pad(places.units, ((0, 0), (0, padding)))
+    terms, game, stages = evaluation.terms, evaluation.game, np.array(evaluation.stages)
+    padding = -terms.units.shape[1] % GROUP
+    units: WordArray = np.pad(terms.units, ((0, 0), (0, padding)))
     width = units.shape[1]
-    digits = np.arange(places.digits).astype(np.uint64)
+    digits = np.arange(terms.digits).astype(np.uint64)
     changes = units[:, None, None] * (digits - digits[:, None])[:, :, None]
     # Before the tables a weight of 0, for the numbers that fill the last words.
-    of_features = np.arange(places.size, evaluation.terms.size)
-    columns = np.concatenate([places.weight_numbers, of_features])
+    of_features = np.arange(terms.tuple_weights, terms.size)
+    columns = np.concatenate([terms.weight_numbers, of_features])
     rows = np.zeros((len(evaluation.weights), 2 + len(columns)), np.int16)
     rows[:, 0] = heuristic_shares(evaluation.heuristic)
     rows[:, 2:] = evaluation.weights[:, columns]
     offsets = np.ones(IN_A_WORD * width, np.uint64)
-    offsets[: len(places.starts)] = 2 + np.array(places.starts)
+    offsets[: len(terms.starts)] = 2 + np.array(terms.starts)
     starts = (stages * rows.shape[1]).astype(np.uint64)
     kept = np.zeros(2 * (len(game.word_names) + width) + width, np.uint64)
     # The loops leave room for all features of the game, weighed or not.
     features = np.zeros(len(game.feature_sizes), np.int64)
     if evaluation.features:
-        features += evaluation.terms.feature_starts - places.size + 2 + len(places.weight_numbers)
+        features += terms.feature_starts - terms.tuple_weights + 2 + len(terms.weight_numbers)
     parts = (changes.reshape(-1), offsets, starts, features.astype(np.uint64), kept)
     return TupleTables(np.concatenate(parts), rows.ravel(), width, int(bool(evaluation.features)))
 
 
 def heuristic_shares(heuristic: Sequence[float]) -> IntArray:
-    """The factor of the game's heuristic in each stage, in 256ths."""
+    """Return the factor of the game's heuristic in each stage, in 256ths."""
     shares: IntArray = np.rint(256 * np.array(heuristic)).astype(np.int64)
     return shares
 

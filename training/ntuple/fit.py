@@ -79,7 +79,7 @@ class Regression:
 def _sums(terms: Terms, positions: Positions) -> csr_array:
     """Return which weights each position is the sum of, (N, terms.size)."""
     count = len(positions.result)
-    rows = np.empty((count, len(terms.places.squares) + len(terms.features)), np.int32)
+    rows = np.empty((count, len(terms.squares) + len(terms.features)), np.int32)
     for start in range(0, count, _ROWS):
         part = slice(start, start + _ROWS)
         rows[part] = terms.weights_of(positions.take(part).as_state(terms.game))
@@ -118,7 +118,7 @@ def as_evaluation(
     """Return the evaluation with weights as `Fit.weights`, rounded."""
     return Evaluation(
         terms.game,
-        terms.places.tuples,
+        terms.tuples,
         tuple(stages.tolist()),
         np.clip(np.rint(POINT * fitted), -_LARGEST, _LARGEST).astype(np.int16),
         heuristic=(0.0,) * len(fitted),

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from boardenvs.search import Limits
-from boardenvs.search.evaluation import MOST_TUPLES, Places, Tuple
+from boardenvs.search.evaluation import MOST_TUPLES, Terms, Tuple
 from boardenvs.search.evaluation_file import parse_tuple
 from training.run_settings import (
     Ascending,
@@ -86,7 +86,7 @@ class NTupleConfig(GameSettings):
             )
         if self.features and not game.feature_sizes:
             raise ValueError(f"features is true, and {self.game} has none")
-        count = len(Places(game, self.parsed_tuples()).squares)
+        count = len(Terms(game, self.parsed_tuples()).squares)
         if not (0 if self.features else 1) <= count <= MOST_TUPLES:
             raise ValueError(
                 f"tuples are {count} with their images: 1 to {MOST_TUPLES} are possible, or none "

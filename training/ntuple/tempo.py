@@ -42,8 +42,8 @@ def without_tempo(evaluation: Evaluation, rng: np.random.Generator) -> Evaluatio
         differences.append((evaluation.values(state) - searched.value)[undecided])
         state = take(after, ~game.is_over(after))
     credit = np.linalg.lstsq(np.concatenate(counts), np.concatenate(differences), rcond=None)[0]
-    kept, start = evaluation.places.kept[-1], evaluation.places.starts[-1]
-    share = np.rint(credit / evaluation.places.starts.count(start)).astype(np.int16)
+    kept, start = evaluation.terms.kept[-1], evaluation.terms.starts[-1]
+    share = np.rint(credit / evaluation.terms.starts.count(start)).astype(np.int16)
     weights = evaluation.weights.copy()
     weights[:, np.unique(kept)] -= share[:, None]
     return replace(evaluation, weights=weights)
