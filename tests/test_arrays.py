@@ -138,8 +138,6 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
         yield partial(play, game, game.init(ROWS), value)
     for value in (policy.value_head[0].tolist(), policy.value_head[0].astype(np.int64)):
         yield partial(replace, policy, value_head=(value, policy.value_head[1]))
-    for settings in (GumbelSettings(4, c_scale=np.nan), GumbelSettings(4, c_visit=-1.0)):
-        yield partial(gumbel_search, game, state, np.zeros((ROWS, 65)), settings, no_words)
     yield from (game.start()._replace(to_move=2).fen, game.start()._replace(ply=-1).fen)
     for value in (None, 7, np.random):
         yield partial(game.sample, state, value)

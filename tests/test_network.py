@@ -159,6 +159,10 @@ MODELS: dict[str, tuple[Any, dict[str, Any]]] = {
         {"net_arch": {"pi": [40], "vf": [32, 24, 8]}, "activation_fn": th.nn.ReLU},
     ),
     "without layers": (MaskablePPO, {"net_arch": []}),
+    "with layers for the value alone": (
+        MaskablePPO,
+        {"net_arch": {"pi": [], "vf": [24, 8]}, "activation_fn": th.nn.ReLU},
+    ),
 }
 
 
@@ -192,7 +196,10 @@ def test_what_cannot_be_exported_says_why(tmp_path: Path) -> None:
         policy_from_sb3(DQN("MlpPolicy", env, buffer_size=10), game)
     for shape, message in (
         ({"net_arch": {"pi": [8], "vf": [8, 8]}}, "have 1 and 2 layers with tanh: with it they"),
-        ({"activation_fn": th.nn.ELU}, "there is a ELU: layers must be Linear, ReLU or Tanh"),
+        (
+            {"activation_fn": th.nn.ELU},
+            r"there are \['ELU'\] between the layers: it must be either ReLU or Tanh",
+        ),
     ):
         with pytest.raises(ValueError, match=message):
             policy_from_sb3(MaskablePPO("MlpPolicy", env, policy_kwargs=shape), game)

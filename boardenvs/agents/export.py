@@ -34,8 +34,8 @@ def policy_from_sb3(model: Any, game: Game, notes: Mapping[str, Any] | None = No
         )
     policy = getattr(model, "policy", model)
     if hasattr(policy, "as_policy"):
-        made: Policy = policy.as_policy(game, notes)
-        return made
+        own: Policy = policy.as_policy(game, notes)
+        return own
     for part in ("mlp_extractor", "action_net", "value_net", "features_extractor"):
         if not hasattr(policy, part):
             raise TypeError(
@@ -46,29 +46,21 @@ def policy_from_sb3(model: Any, game: Game, notes: Mapping[str, Any] | None = No
     if extractor != "FlattenExtractor":
         raise ValueError(f"the features extractor is {extractor}: it must be FlattenExtractor")
     parts = policy.mlp_extractor
-    towers = (
-        [*parts.policy_net, policy.action_net],
-        [*parts.value_net, policy.value_net],
-    )
+    towers = [*parts.policy_net, policy.action_net], [*parts.value_net, policy.value_net]
     names = {type(module).__name__ for tower in towers for module in tower} - {"Linear"}
-    for name in names:
-        if name.lower() not in ACTIVATIONS:
-            raise ValueError(f"there is a {name}: layers must be Linear, ReLU or Tanh")
-    if len(names) > 1:
-        raise ValueError(f"there are both {' and '.join(sorted(names))}: one is written")
     activation = "".join(names).lower() or "relu"
+    if activation not in ACTIVATIONS:
+        raise ValueError(
+            f"there are {sorted(names)} between the layers: it must be either ReLU or Tanh"
+        )
     one, other = (
         [layer_of(module) for module in tower if type(module).__name__ == "Linear"]
         for tower in towers
     )
     first, *others = _side_by_side(one, other, activation)
-    *hidden, (weights, biases) = [_planes_first(first, game), *others]
-    actions = game.num_actions
-    policy_head = weights[:, :actions], biases[:actions]
-    value_head = weights[:, actions:], biases[actions:]
-    return Policy(
-        game, tuple(hidden), policy_head, value_head, dict(notes or {}), activation=activation
-    )
+    *hidden, output = [_planes_first(first, game), *others]
+    heads = zip(*(np.split(x, [game.num_actions], axis=-1) for x in output), strict=True)
+    return Policy(game, tuple(hidden), *heads, dict(notes or {}), activation=activation)
 
 
 def layer_of(module: Any) -> Layer:
@@ -89,17 +81,14 @@ def _side_by_side(one: list[Layer], other: list[Layer], activation: str) -> list
     layers: list[Layer] = []
     for (w, b), (v, c) in zip(one, other, strict=True):
         if layers:  # each reads its own layer before
-            below, above = ((0, len(v)), (0, 0)), ((len(w), 0), (0, 0))
-            w, v = np.pad(w, below), np.pad(v, above)
+            w, v = np.pad(w, ((0, len(v)), (0, 0))), np.pad(v, ((len(w), 0), (0, 0)))
         layers.append((np.hstack([w, v]), np.concatenate([b, c])))
     return layers
 
 
 def _padded(layers: list[Layer], count: int) -> list[Layer]:
-    """Add identity layers before the last; with ReLU they change nothing."""
+    """Add identity layers before the last; with ReLU they change nothing, inputs are 0 or more."""
     *hidden, output = layers
-    if not hidden and count > 1:
-        raise ValueError("policy or value has no layer of its own, the other has: give both some")
     width = len(output[0])
     same = np.eye(width, dtype=np.float32), np.zeros(width, np.float32)
     return [*hidden, *[same] * (count - len(layers)), output]

@@ -31,7 +31,6 @@ _READ = (1, 2)  # the first had no activation: all were ReLU
 
 _STORED = ("float16", "float32")
 _MOST_NUMBERS = 1 << 24  # weights and biases
-_MOST_LAYERS = 64
 
 _EXPORT = (
     "load it and write save_policy(boardenvs.agents.export.policy_from_sb3(model, game), PATH)"
@@ -103,8 +102,6 @@ def readable_shapes(game: Game, hidden: Any) -> dict[str, tuple[int, int]]:
     """Return `layer_shapes` of the widths in a file; ValueError if they are wrong or too large."""
     if not isinstance(hidden, list) or not all(is_whole(x, 1, _MOST_NUMBERS) for x in hidden):
         raise ValueError(f"hidden is {cut(repr(hidden))}: it must be a list of layers' widths")
-    if len(hidden) > _MOST_LAYERS:
-        raise ValueError(f"there are {len(hidden)} hidden layers: at most {_MOST_LAYERS} are read")
     shapes = layer_shapes(game, hidden)
     numbers = sum((rows + 1) * columns for rows, columns in shapes.values())
     if numbers > _MOST_NUMBERS:
@@ -116,10 +113,6 @@ def readable_shapes(game: Game, hidden: Any) -> dict[str, tuple[int, int]]:
 
 def _read_layer(archive: NpzFile, layer: str, shape: tuple[int, int]) -> Layer:
     """Return the weights and biases of a layer, each of the shape that it must have."""
-    arrays = []
-    for name, wanted in ((f"weight_{layer}", shape), (f"bias_{layer}", shape[1:])):
-        numbers = read_array(archive, name, wanted, _STORED)
-        if not np.isfinite(numbers).all():
-            raise ValueError(f"{name} holds other things than finite numbers")
-        arrays.append(numbers.astype(np.float32))
-    return arrays[0], arrays[1]
+    weights = read_array(archive, f"weight_{layer}", shape, _STORED)
+    biases = read_array(archive, f"bias_{layer}", shape[1:], _STORED)
+    return weights.astype(np.float32), biases.astype(np.float32)

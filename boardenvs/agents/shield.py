@@ -15,10 +15,9 @@ from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.game.contract import Game
 from boardenvs.game.perft import successors
 from boardenvs.game.position import Position, stack
-from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import Array, BoolArray, FloatArray, IntArray, State, take
 from boardenvs.game.stepping import check_actions
-from boardenvs.search.analysis import Analysis, Outcome, final_scores
+from boardenvs.search.analysis import MOST, Analysis, Outcome, final_scores
 from boardenvs.search.mcts import Evaluator
 
 # Positions whose replies are looked at together; bounds the memory.
@@ -61,8 +60,7 @@ class Shield:
         game = position.game
         analysis = analysis_by(self.agent, position, rng)
         (wins,), (losses,) = _at_once(game, stack([position]))
-        most = {"score": 1, "margin": 64, "heuristic": MAX_VALUE}[analysis.unit]
-        moves = []
+        moves, most = [], MOST[analysis.unit]
         for move in analysis.moves:
             if wins[move.action]:
                 move = replace(move, outcome="win", value=most, plies=1)
@@ -75,9 +73,8 @@ class Shield:
         elif wins.any() or losses[moves[0].action]:
             allowed = wins if wins.any() else ~losses
             moves.sort(key=lambda move: not allowed[move.action])
-        return replace(
-            analysis, moves=tuple(moves), outcome=outcome, plies=1 if wins.any() else None
-        )
+        plies = 1 if wins.any() else None
+        return replace(analysis, moves=tuple(moves), outcome=outcome, plies=plies)
 
     def check_game(self, game: Game) -> None:
         check_game(self.agent, game)

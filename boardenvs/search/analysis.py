@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from boardenvs.game.contract import Game
 from boardenvs.game.perft import successors
 from boardenvs.game.position import Position, stack
+from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import Array, FloatArray, IntArray, State, for_movers, take
 from boardenvs.games import spec_of
 from boardenvs.report import ReportTable
@@ -24,6 +25,8 @@ Unit: TypeAlias = Literal["score", "margin", "heuristic"]
 # By the result to the side to move.
 OUTCOMES: dict[float, Outcome] = {1: "win", 0: "draw", -1: "loss"}
 OPPOSITE: dict[Outcome, Outcome] = {"win": "loss", "draw": "draw", "loss": "win"}
+# The value of a win, by the unit.
+MOST: dict[Unit, float] = {"score": 1.0, "margin": 64.0, "heuristic": MAX_VALUE}
 
 _LINE_PLIES = 8  # of a line of a network's most probable actions
 
@@ -58,8 +61,8 @@ class Analysis:
     ```python
     import boardenvs
 
-    found = boardenvs.analyse(boardenvs.games.make("wolf_and_sheep"))
-    print(found.outcome, found.plies, found.names(found.line))
+    analysis = boardenvs.analyse(boardenvs.games.make("wolf_and_sheep"))
+    print(analysis.outcome, analysis.plies, analysis.names(analysis.line))
     ```
     """
 
@@ -100,10 +103,10 @@ class Analysis:
 
     def rows(self, count: int | None = None) -> list[dict[str, Any]]:
         """Return the moves, best first, at most `count`, as rows of a table."""
-        found = []
+        rows = []
         for move in self.moves[:count]:
             line = self.names(move.line[:_LINE_PLIES])
-            found.append(
+            rows.append(
                 {
                     "move": line[0],
                     "value": written_value(move.value, move.outcome, self.unit),
@@ -114,10 +117,12 @@ class Analysis:
                     "line": " ".join(line),
                 }
             )
-        return found
+        return rows
 
     def _repr_html_(self) -> str:
-        """In a notebook: the board with the best value of each square's moves, and all moves."""
+        """Return what a notebook shows: the board with the best value of each square's moves, and
+        all moves.
+        """
         side, digits = self.game.sides[self.position.to_move], 2 if self.unit == "score" else 0
         values: dict[int, str] = {}
         for move in self.moves:
@@ -128,22 +133,22 @@ class Analysis:
         return f"{self.position._repr_svg_(values) or ''}{table.html()}"
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values, with names for actions: the output of `boardenvs analyse --json`."""
+        """Return JSON values, with names for actions: what `boardenvs analyse --json` prints."""
         game, position = self.game, self.position
-        found = {
-            "game": spec_of(game),
-            "position": position.fen(),
-            "proven": self.proven,
-            "line": self.names(self.line),
-        }
         moves = []
         for move in self.moves:
             line = self.names(move.line)
             squares = list(game.action_squares(move.action, position))
-            moves.append({"move": line[0], "squares": squares} | asdict(move) | {"line": line})
-        choice = None if self.choice is None else self.names([self.choice])[0]
-        kept = {name: getattr(self, name) for name in _KEPT}
-        return found | kept | {"choice": choice, "moves": moves}
+            moves.append({"move": line[0], "squares": squares, **vars(move), "line": line})
+        return {
+            "game": spec_of(game),
+            "position": position.fen(),
+            "proven": self.proven,
+            "line": self.names(self.line),
+            **{name: getattr(self, name) for name in _KEPT},
+            "choice": None if self.choice is None else self.names([self.choice])[0],
+            "moves": moves,
+        }
 
 
 UNITS: dict[Unit, str] = {
@@ -188,14 +193,15 @@ def final_analysis(position: Position) -> Analysis:
     )
 
 
-def ranked(found: Analysis) -> Analysis:
+def ranked(analysis: Analysis) -> Analysis:
     """Sort the moves, which come in the analyst's order of preference, its choice first, by value;
     moves that are symmetric get equal values.
 
     Among equal values sooner wins and later losses come first, then the analyst's order counts.
     """
-    moves = sorted(_equal_images(found), key=_by_value, reverse=True)
-    return replace(found, moves=tuple(moves), choice=found.moves[0].action, value=moves[0].value)
+    moves = sorted(_equal_images(analysis), key=_by_value, reverse=True)
+    choice = analysis.moves[0].action
+    return replace(analysis, moves=tuple(moves), choice=choice, value=moves[0].value)
 
 
 def _by_value(move: MoveAnalysis) -> tuple[float, float]:
@@ -203,41 +209,38 @@ def _by_value(move: MoveAnalysis) -> tuple[float, float]:
     return value, -math.copysign(move.plies or 0, value)
 
 
-def _equal_images(found: Analysis) -> Iterator[MoveAnalysis]:
-    """The moves; symmetric ones with the mean of their values and probabilities, or with the
+def _equal_images(analysis: Analysis) -> Iterator[MoveAnalysis]:
+    """Yield the moves; symmetric ones with the mean of their values and probabilities, or with the
     result that is proven for one of them.
     """
-    game, position = found.game, found.position
+    game, position = analysis.game, analysis.position
     images = [
         game.action_images(symmetry)
         for symmetry in game.symmetries
         if game.image(symmetry, position.words) == position.words
     ]
-    known = {move.action: move for move in found.moves}
-    for move in found.moves:
+    moves = {move.action: move for move in analysis.moves}
+    for move in analysis.moves:
         actions = {int(image[move.action]) for image in images}
-        group = [known[action] for action in sorted(actions) if action in known]
+        group = [moves[action] for action in sorted(actions) if action in moves]
         proven = next((other for other in group if other.outcome), None)
         if len(group) == 1:
             yield move
         elif proven is not None:
             yield replace(move, value=proven.value, outcome=proven.outcome, plies=proven.plies)
         else:
-            yield replace(
-                move,
-                value=_mean([other.value for other in group]),
-                probability=_mean([other.probability for other in group]),
-            )
+            value = _mean([other.value for other in group])
+            yield replace(move, value=value, probability=_mean([m.probability for m in group]))
 
 
 def _mean(numbers: Sequence[float | None]) -> float | None:
-    """Mean of the known numbers, independent of their order."""
-    known = [number for number in numbers if number is not None]
-    return math.fsum(known) / len(known) if known else None
+    """Return the mean of the numbers that are not None, independent of their order."""
+    numbers = [number for number in numbers if number is not None]
+    return math.fsum(numbers) / len(numbers) if numbers else None
 
 
 def final_scores(game: Game, movers: IntArray, after: State) -> FloatArray:
-    """Results to the sides that have just moved, for rows whose game is over, (B,) float."""
+    """Return the results to the sides that have just moved, for rows whose game is over, (B,) float."""
     lead = for_movers(movers, after, game.score_margin(after))
     scores: FloatArray = np.sign(lead).astype(np.float64)
     return scores
@@ -277,7 +280,7 @@ def analyse_by_evaluator(evaluator: Evaluator, position: Position) -> Analysis:
     """
     game, state = position.game, stack([position])
     probabilities = _judge_images(evaluator, [position])[0][0].astype(np.float64)
-    images = [game.action_images(symmetry) for symmetry in game.symmetries]
+    images = np.array([game.action_images(symmetry) for symmetry in game.symmetries])
     unaveraged = evaluator.evaluate(game, state)[0][0]
     rows, actions, after = successors(game, state)
     movers = state.to_move[rows]
@@ -285,7 +288,7 @@ def analyse_by_evaluator(evaluator: Evaluator, position: Position) -> Analysis:
     live = take(after, ~over)
     if len(live.ply):
         judged = _judge_images(evaluator, game.positions(live))[1]
-        means = np.array([math.fsum(row.tolist()) / len(row) for row in judged])
+        means = np.array([*map(_mean, judged.tolist())])
         values[~over] = for_movers(movers[~over], live, means)
     lines = lines_after(
         game,
@@ -300,9 +303,7 @@ def analyse_by_evaluator(evaluator: Evaluator, position: Position) -> Analysis:
             value=value,
             outcome=OUTCOMES[value] if ends else None,
             plies=1 if ends else None,
-            probability=_mean(
-                [p[image[action]] for p, image in zip(probabilities, images, strict=True)]
-            ),
+            probability=_mean(probabilities[range(len(images)), images[:, action]].tolist()),
             line=tuple(line),
         )
         for action, value, ends, line in zip(

@@ -25,6 +25,15 @@ from boardenvs.utils.checks import quote
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Parts: TypeAlias = frozenset[tuple[str, Callable[..., Any]]]
 
+# What loops take from the kernels of a game, and from the game.
+_RULES = (
+    "step_words step_words_no_legal words_after begin stable sample points evaluate forcing "
+    "features changed digit pieces turned"
+).split()
+_CONSTANTS = (
+    "known_words history alternates legal_words noop margin_counts fills_by_capture has_stable "
+    "has_forcing"
+).split()
 _NO_CAP = 1 << 40
 _LINE = 8  # words
 _SLOW = "search is about a hundred times slower without Numba: pip install 'boardenvs[fast]'"
@@ -67,47 +76,22 @@ def _link_module(
     if not find_spec("numba"):
         warnings.warn(_SLOW, stacklevel=3)
     kernels = game.kernels
-    rules = {
-        "step_words": kernels.step_words,
-        "step_words_no_legal": kernels.step_words_no_legal,
-        "words_after": kernels.words_after,
-        "stable": kernels.stable,
-        "sample": kernels.sample,
-        "points": kernels.points,
-        "evaluate": kernels.evaluate,
-        "forcing": kernels.forcing,
-        "features": kernels.features,
-        "changed": kernels.changed,
-        "digit": kernels.digit,
-        "pieces": kernels.pieces,
-        "turned": kernels.turned,
-    }
-    if game.history:
-        rules["begin"] = kernels.begin
-    constants = {
+    rules = {name: getattr(kernels, name) for name in _RULES if name != "begin" or game.history}
+    constants = {name: getattr(game, name) for name in _CONSTANTS} | {
         "word_count": len(game.word_names),
-        "known_words": game.known_words,
-        "history": game.history,
-        "alternates": game.alternates,
-        "legal_words": game.legal_words,
-        "noop": game.noop,
         "feature_count": len(game.feature_sizes),
         "digit_count": kernels.num_kinds + 1,
         "square_count": game.board.size,
         "board_words": game.board.words,
         "max_ply": _NO_CAP if game.max_plies is None else game.max_plies,
-        "margin_counts": game.margin_counts,
-        "fills_by_capture": game.fills_by_capture,
-        "has_stable": game.has_stable,
-        "has_forcing": game.has_forcing,
         "board": game.board.all & ~game.holes & ALL,  # of games that fill it up
     }
     return link(module, rules, constants, dict(parts), backend)
 
 
 def check_roots(game: Game, state: State) -> int:
-    """Return the number of rows; TypeError or ValueError unless it is a state of the game that can
-    be searched.
+    """Return the number of rows; TypeError or ValueError unless it is a state of the game that can be
+    searched.
     """
     rows = game.check_values(state)
     if not (state.terminated | state.legal_bits.any(axis=1)).all():  # loops would read no edge
@@ -124,7 +108,7 @@ def check_seeds(rows: int, seeds: WordArray) -> int:
 
 
 def position_size(game: Game) -> int:
-    """Words of a packed position."""
+    """Return the number of words of a packed position."""
     return LEGAL + game.legal_words + len(game.word_names)
 
 
@@ -142,7 +126,7 @@ def position_words(state: State) -> WordArray:
 
 
 def state_of_words(game: Game, positions: WordArray) -> State:
-    """Inverse of `position_words`, with an empty history."""
+    """Invert `position_words`; the history is empty."""
     rows, words = len(positions), positions.shape[1] - len(game.word_names)
     return State(
         words=tuple(word.copy() for word in positions[:, words:].T),
@@ -155,9 +139,7 @@ def state_of_words(game: Game, positions: WordArray) -> State:
 
 
 def words(size: int, kind: type[Any] = np.uint64) -> WordArray:
-    """Return an array of words for loops, zero, from the start of a line of the processor's cache
-    on.
-    """
+    """Return an array of words for loops, zero, from the start of a line of the processor's cache on."""
     block = np.zeros(size + _LINE, kind)
     start = -block.ctypes.data // block.itemsize % _LINE
     return block[start : start + size]
@@ -169,7 +151,7 @@ def numbers(size: int) -> IntArray:
 
 
 def room(size: int, *dtypes: type[np.generic]) -> list[Array]:
-    """Uninitialized arrays of these 8-byte types, for loops.
+    """Return uninitialized arrays of these 8-byte types, for loops.
 
     They lie in one block: C's `malloc` keeps as much memory for the next call as its largest block
     had, and new pages cost time.
@@ -179,7 +161,7 @@ def room(size: int, *dtypes: type[np.generic]) -> list[Array]:
 
 
 def empty_tree(game: Game, seeds: WordArray, max_nodes: int, edge_stride: int) -> Tree:
-    """T empty trees, one for each of the seeds (T,), with room for these nodes and edges each, and
+    """Return T empty trees, one for each of the seeds (T,), with room for these nodes and edges each, and
     for the keys of a history before the root.
     """
     trees, size = len(seeds), position_size(game)
@@ -198,14 +180,13 @@ def empty_tree(game: Game, seeds: WordArray, max_nodes: int, edge_stride: int) -
     return Tree(*fields)
 
 
-def resized(game: Game, tree: Tree, nodes: int, edges: int) -> Tree:
-    """Return a copy of a single tree with room for more nodes and edges."""
-    copy = empty_tree(game, tree.seeds, nodes, edges)
+def doubled(game: Game, tree: Tree) -> Tree:
+    """Return a copy of a single tree with room for twice the nodes and edges."""
+    copy = empty_tree(game, tree.seeds, 2 * tree.max_nodes, 2 * tree.edge_stride)
     for before, after in zip(tree, copy, strict=True):
         if not isinstance(before, int):
-            count = min(len(before), len(after))
-            after[:count] = before[:count]
-    copy.max_edges[0] = edges
+            after[: len(before)] = before
+    copy.max_edges[0] = copy.edge_stride
     return copy
 
 

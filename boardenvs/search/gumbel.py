@@ -25,7 +25,6 @@ from boardenvs.search.compiled.policies import (
 from boardenvs.search.compiled.tree import NONE
 from boardenvs.search.compiler import room
 from boardenvs.search.mcts import EdgeSelection, Evaluator, Trees, TreeSettings
-from boardenvs.utils.checks import is_number, is_whole
 
 # One leaf of a tree at a time: code for guesses would take long to compile.
 _PARTS: dict[str, Callable[..., Any]] = {
@@ -58,19 +57,14 @@ def gumbel_search(
     """Search each row of a state by itself; no game may be over.
 
     `noise` (B, A) is Gumbel noise, which makes the action a draw from the improved policy, or 0,
-    which gives the best action. ValueError if a game is over, or for numbers that make no sense.
+    which gives the best action. ValueError if a game is over, or for other noise.
     """
-    counts, weights = settings[:2], settings[2:]
-    if not (all(is_whole(x, 1) for x in counts) and all(is_number(x, 0, 1e9) for x in weights)):
-        raise ValueError(
-            f"{settings}: simulations and considered must be whole and 1 or more, others 0 to 1e9"
-        )
     if game.is_over(state).any():
         raise ValueError("a game is over: there is nothing to search")
     shape = rows, _ = len(state.ply), game.num_actions
     if np.shape(noise) != shape or not np.isfinite(noise).all():
         raise ValueError(f"noise {np.shape(noise)} must be {shape}, and finite")
-    considered = min(settings.considered, game.num_actions)
+    considered = max(1, min(settings.considered, game.num_actions))
     scores: FloatArray = np.zeros(shape)
     policy = Gumbel(
         c_visit=float(settings.c_visit),  # of one type, or machine code is made for each
@@ -95,10 +89,8 @@ def gumbel_search(
     for simulation in range(settings.simulations):  # all trees in step: networks judge in batches
         trees.search(simulation + 1)
     actions: IntArray = np.zeros(rows, np.int64)
-    improved: FloatArray = np.zeros(shape)
-    values: FloatArray = np.zeros(rows)
-    read = trees.compiled(read_gumbel_roots)
-    read(policy, trees.tree, actions, improved.ravel(), values)
+    improved, values = np.zeros(shape), np.zeros(rows)
+    trees.compiled(read_gumbel_roots)(policy, trees.tree, actions, improved.ravel(), values)
     return GumbelResults(actions, improved, values)
 
 

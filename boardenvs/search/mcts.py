@@ -11,11 +11,7 @@ import numpy as np
 from boardenvs.game.contract import Game
 from boardenvs.game.state import Array, FloatArray, IntArray, State, WordArray, take
 from boardenvs.search.compiled import simulations as loops
-from boardenvs.search.compiled.policies import (
-    Exploration,
-    look_for_no_win,
-    select_by_bound,
-)
+from boardenvs.search.compiled.policies import Exploration, select_by_bound
 from boardenvs.search.compiled.position import TO_MOVE
 from boardenvs.search.compiled.simulations import WALKS_A_LEAF, Leaves, Steps, TreeLimits
 from boardenvs.search.compiled.tree import NONE, add_roots, copy_subtree, edges_of
@@ -28,7 +24,7 @@ from boardenvs.search.compiler import (
     empty_tree,
     numbers,
     position_words,
-    resized,
+    doubled,
     room,
     state_of_words,
 )
@@ -99,9 +95,7 @@ class TreeSettings(NamedTuple):
     def policy(self) -> EdgeSelection:
         """Return UCT, or with an evaluator PUCT."""
         settings = Exploration(float(self.c), int(self.evaluator is not None))
-        return EdgeSelection(
-            settings, {"select_edge": select_by_bound, "on_expand": look_for_no_win}
-        )
+        return EdgeSelection(settings, {"select_edge": select_by_bound})
 
     def leaves_at_once(self, trees: int) -> int:
         """Return the most leaves evaluated at once of each of these trees."""
@@ -217,9 +211,7 @@ class Trees:
             self._search(self._room, stop)
             if self.visits()[0] < self._room:
                 return
-            self.tree = resized(
-                self.game, self.tree, 2 * self.tree.max_nodes, 2 * self.tree.edge_stride
-            )
+            self.tree = doubled(self.game, self.tree)
             self._room *= 2
             self._leaves, self._steps = self._working_memory()
         self._search(simulations, stop)
@@ -258,13 +250,10 @@ class Trees:
         if node == NONE:
             return None
         nodes, edges = int(tree.visits[root]) + 1, int(tree.edges_used[row])
-        seeds = np.zeros(1, np.uint64)
-        part = empty_tree(self.game, seeds, nodes, edges)
+        part = empty_tree(self.game, np.zeros(1, np.uint64), nodes, edges)
         part.max_edges[0] = edges
         self.compiled(copy_subtree)(node, tree, 0, part, room(nodes, np.int64)[0])
-        return Subtree(
-            resized(self.game, part, int(part.nodes_used[0]), int(part.edges_used[0])), 0
-        )
+        return Subtree(part, 0)
 
     def _simulate(
         self, simulations: int, limits: TreeLimits, stop: Callable[[], bool] | None

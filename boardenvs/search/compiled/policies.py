@@ -128,13 +128,6 @@ def is_settled(edge: int, node: int, tree: Tree) -> bool:
     return settled
 
 
-@inline
-def look_for_no_win(
-    node: int, row: int, position: PackedPosition, policy: Exploration, tree: Tree
-) -> None:
-    """Do nothing: UCT and PUCT find wins by simulations."""
-
-
 def select_by_gumbel(node: int, row: int, random: Word, policy: Gumbel, tree: Tree) -> int:
     """At the root by sequential halving: the best edge with the scheduled number of visits. Below
     it, the edge whose share of visits is furthest below its probability in the improved policy.

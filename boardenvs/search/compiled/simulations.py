@@ -65,9 +65,11 @@ def select_edge(node: int, row: int, random: Word, policy: Any, tree: Tree) -> i
     raise NotImplementedError
 
 
+@inline
 def on_expand(node: int, row: int, position: PackedPosition, policy: Any, tree: Tree) -> None:
-    """Inspect a node that has just got its edges and priors, for example for a win at once."""
-    raise NotImplementedError
+    """Inspect a node that has just got its edges and priors, for example for a win at once; by
+    default do nothing.
+    """
 
 
 # ---- the loop ------------------------------------------------------------------------------------
