@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -165,7 +165,7 @@ class AlphaBeta:
         # limited number at a time, so that Ctrl-C is heard.
         while len(rows):
             self._solved = False
-            rows = rows[self._search_rows(call, rows) :]
+            rows = rows[self._run(self._search_positions, call, rows) :]
         return results
 
     def new_table(self, nodes: int = MAX_NODES) -> TranspositionTable:
@@ -179,12 +179,12 @@ class AlphaBeta:
         size = slots * (WORDS + self.game.known_words) + 2
         return TranspositionTable(words(size, word_type(self.game)))
 
-    def line(self, position: Position, last: SearchResults) -> list[int]:
+    def line(self, position: Position, searched: SearchResults) -> list[int]:
         """Return the principal variation of the position that was searched last, to the end of the
         game or as far as the search has seen.
         """
-        actions = [int(last.action[0])]
-        depth, value = int(last.depth[0]), int(last.value[0])
+        actions = [int(searched.action[0])]
+        depth, value = int(searched.depth[0]), int(searched.value[0])
         while self._solved or len(actions) < depth:
             before, position = position, position.step(actions[-1])
             value = value if position.to_move == before.to_move else -value
@@ -197,14 +197,14 @@ class AlphaBeta:
             roots = _roots(stack([position]), np.zeros(1, np.uint64), len(actions))
             call = _Call(roots, Budget(ahead, MAX_NODES, 1, 1, 1), results, math.inf)
             if self._solved:
-                self._solve(call, 0)
+                self._run(self._solve_position, call, 0)
             else:
-                self._search_rows(call, np.zeros(1, np.int64))
+                self._run(self._search_positions, call, np.zeros(1, np.int64))
             actions.append(int(results.action[0]))
         return actions
 
     def is_end(self, state: State, limits: Limits) -> BoolArray:
-        """Return the rows that these limits solve to the end at once, (B,) bool."""
+        """Return which rows these limits solve to the end at once, (B,) bool."""
         if not (self._has_exact_end and limits.endgame):
             return np.zeros(len(state.ply), np.bool_)
         ends: BoolArray = self.game.empty_squares(state) <= limits.endgame
@@ -216,30 +216,18 @@ class AlphaBeta:
         if squares:
             budget = call.budget._replace(depth=squares, nodes=call.budget.nodes // 2)
             call = call._replace(seconds=None if call.seconds is None else call.seconds / 2)
-            self._solve(call._replace(budget=budget), row)
+            self._run(self._solve_position, call._replace(budget=budget), row)
             self._solved = bool(call.results.exact[row])
         if not self._solved:
-            self._search_rows(call, np.array([row]))
+            self._run(self._search_positions, call, np.array([row]))
 
-    def _search_rows(self, call: _Call, rows: IntArray) -> int:
-        """Search these rows; return how many were searched."""
-        roots, budget, results, *_ = call
-        searched: int = self._run(
-            call, lambda: self._search_positions(roots, rows, budget, self._memory, results)
-        )
-        return searched
-
-    def _solve(self, call: _Call, row: int) -> None:
-        """Search a row to the end of the game; the budget's depth is its empty squares."""
-        roots, budget, results, *_ = call
-        self._run(call, lambda: self._solve_position(roots, row, budget, self._memory, results))
-
-    def _run(self, call: _Call, search: Callable[[], Any]) -> Any:
-        """Search, in a thread if seconds, `stop` or Ctrl-C may end it, else here."""
-        if call.seconds is None and call.stop is None:
+    def _run(self, loop: Callable[..., Any], call: _Call, rows: IntArray | int) -> Any:
+        """Run a compiled loop on rows, in a thread if seconds, `stop` or Ctrl-C may end it."""
+        roots, budget, results, seconds, stop = call
+        search = partial(loop, roots, rows, budget, self._memory, results)
+        if seconds is None and stop is None:
             return search()
-        seconds = math.inf if call.seconds is None else call.seconds
-        return run_until(search, self._halt, seconds, call.stop)
+        return run_until(search, self._halt, math.inf if seconds is None else seconds, stop)
 
     def _halt(self) -> None:
         self._memory.counters[LIMIT] = 0

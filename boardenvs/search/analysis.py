@@ -240,7 +240,9 @@ def _mean(numbers: Sequence[float | None]) -> float | None:
 
 
 def final_scores(game: Game, movers: IntArray, after: State) -> FloatArray:
-    """Return the results to the sides that have just moved, for rows whose game is over, (B,) float."""
+    """Return the results to the sides that have just moved, for rows whose game is over, (B,)
+    float.
+    """
     lead = for_movers(movers, after, game.score_margin(after))
     scores: FloatArray = np.sign(lead).astype(np.float64)
     return scores

@@ -27,13 +27,32 @@ _Parts: TypeAlias = frozenset[tuple[str, Callable[..., Any]]]
 
 # What loops take from the kernels of a game, and from the game.
 _RULES = (
-    "step_words step_words_no_legal words_after begin stable sample points evaluate forcing "
-    "features changed digit pieces turned"
-).split()
+    "step_words",
+    "step_words_no_legal",
+    "words_after",
+    "begin",
+    "stable",
+    "sample",
+    "points",
+    "evaluate",
+    "forcing",
+    "features",
+    "changed",
+    "digit",
+    "pieces",
+    "turned",
+)
 _CONSTANTS = (
-    "known_words history alternates legal_words noop margin_counts fills_by_capture has_stable "
-    "has_forcing"
-).split()
+    "known_words",
+    "history",
+    "alternates",
+    "legal_words",
+    "noop",
+    "margin_counts",
+    "fills_by_capture",
+    "has_stable",
+    "has_forcing",
+)
 _NO_CAP = 1 << 40
 _LINE = 8  # words
 _SLOW = "search is about a hundred times slower without Numba: pip install 'boardenvs[fast]'"
@@ -90,8 +109,8 @@ def _link_module(
 
 
 def check_roots(game: Game, state: State) -> int:
-    """Return the number of rows; TypeError or ValueError unless it is a state of the game that can be
-    searched.
+    """Return the number of rows; TypeError or ValueError unless it is a state of the game that can
+    be searched.
     """
     rows = game.check_values(state)
     if not (state.terminated | state.legal_bits.any(axis=1)).all():  # loops would read no edge
@@ -139,7 +158,9 @@ def state_of_words(game: Game, positions: WordArray) -> State:
 
 
 def words(size: int, kind: type[Any] = np.uint64) -> WordArray:
-    """Return an array of words for loops, zero, from the start of a line of the processor's cache on."""
+    """Return an array of words for loops, zero, from the start of a line of the processor's cache
+    on.
+    """
     block = np.zeros(size + _LINE, kind)
     start = -block.ctypes.data // block.itemsize % _LINE
     return block[start : start + size]
@@ -161,8 +182,8 @@ def room(size: int, *dtypes: type[np.generic]) -> list[Array]:
 
 
 def empty_tree(game: Game, seeds: WordArray, max_nodes: int, edge_stride: int) -> Tree:
-    """Return T empty trees, one for each of the seeds (T,), with room for these nodes and edges each, and
-    for the keys of a history before the root.
+    """Return T empty trees, one for each of the seeds (T,), with room for these nodes and edges
+    each, and for the keys of a history before the root.
     """
     trees, size = len(seeds), position_size(game)
     fields: list[Any] = [

@@ -145,7 +145,7 @@ class Terms:
         self.tuple_weights, self.size = size, int(starts[-1])  # numbers of weights
 
     def _shared(self, squares: Tuple, images: list[Tuple]) -> IntArray:
-        """Return, for each number of a tuple, the least of its images under the tuple's symmetries."""
+        """Return the least image of each number of a tuple under the tuple's symmetries."""
         numbers = np.arange(self.digits ** len(squares))
         digits = [numbers // self.digits**k % self.digits for k in range(len(squares))]
         least = numbers
@@ -199,7 +199,7 @@ class Terms:
 
 
 def tuple_tables(evaluation: Evaluation | None) -> TupleTables:
-    """Return the tables of an evaluation as loops take them; without an evaluation, empty tables."""
+    """Return the tables of an evaluation as loops take them; empty ones without an evaluation."""
     if evaluation is None:
         return TupleTables(words(1), np.zeros(1, np.int16), 0, 0)
     terms, game, stages = evaluation.terms, evaluation.game, np.array(evaluation.stages)

@@ -21,10 +21,10 @@ from boardenvs.search.compiler import (
     check_seeds,
     child_of,
     compile_for,
+    doubled,
     empty_tree,
     numbers,
     position_words,
-    doubled,
     room,
     state_of_words,
 )
