@@ -59,8 +59,9 @@ def policy_from_sb3(model: Any, game: Game, notes: Mapping[str, Any] | None = No
     )
     first, *others = _side_by_side(one, other, activation)
     *hidden, output = [_planes_first(first, game), *others]
-    heads = zip(*(np.split(x, [game.num_actions], axis=-1) for x in output), strict=True)
-    return Policy(game, tuple(hidden), *heads, dict(notes or {}), activation=activation)
+    weights, biases = (np.split(x, [game.num_actions], axis=-1) for x in output)
+    heads = (weights[0], biases[0]), (weights[1], biases[1])
+    return Policy(game, (*hidden,), *heads, notes=dict(notes or {}), activation=activation)
 
 
 def layer_of(module: Any) -> Layer:

@@ -16,7 +16,7 @@ with extra("jax"):
 
 import numpy as np
 
-from boardenvs.agents.policy import Policy, PolicyAgent
+from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.shield import Shield
 from boardenvs.agents.simple import RandomAgent
 from boardenvs.agents.spec import agent_for
@@ -45,13 +45,6 @@ class JaxNetwork(NamedTuple):
     hidden: tuple[JaxLayer, ...]
     policy_head: JaxLayer
     value_head: JaxLayer
-
-
-def network_of(policy: Policy) -> JaxNetwork:
-    """Return a policy's layers in JAX."""
-    layers = JaxNetwork(policy.hidden, policy.policy_head, policy.value_head)  # type: ignore[arg-type]
-    network: JaxNetwork = jax.tree.map(lambda x: jnp.asarray(x, jnp.float32), layers)
-    return network
 
 
 def forward(
@@ -85,7 +78,9 @@ def jax_evaluator(rules: JaxRules, player: object) -> JaxEvaluator:
     inner = agent.agent if isinstance(agent, Shield) else agent
     if not isinstance(inner, PolicyAgent):
         raise ValueError(f"{quote(player)} has no network: 'trained' and 'policy:PATH' have one")
-    network, activation = network_of(inner.policy), inner.policy.activation
+    policy, activation = inner.policy, inner.policy.activation
+    layers = policy.hidden, policy.policy_head, policy.value_head
+    network = JaxNetwork(*jax.tree.map(lambda x: jnp.asarray(x, jnp.float32), layers))
 
     def evaluate(board: JaxPosition) -> tuple[jax.Array, jax.Array]:
         legal = rules.legal(board).at[rules.game.noop].max(board.terminated)

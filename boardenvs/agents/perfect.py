@@ -70,27 +70,11 @@ class PerfectAgent:
         """By the exact solution; lines follow perfect play to the end of the game, or in Connect
         Four to where the next move would take long.
         """
-        game, state = position.game, stack([position])
-        chosen = int(self.act(game, state, rng)[0])
-        solved = _by_search(position, chosen) if covers(game) else _by_table(position)
-        solved.sort(key=lambda move: move[0] != chosen)
-        actions = [action for action, *_ in solved]
-        after = stack([position.step(action) for action in actions])
-        if covers(game):
-            lines = [_line_by_search(position, action) for action in actions]
-        else:
-            lines = lines_after(game, actions, after, lambda state: self.act(game, state, rng))
-        moves = [
-            MoveAnalysis(
-                action=action,
-                value=value,
-                outcome=OUTCOMES[value],
-                plies=plies,
-                mistakes=mistakes,
-                line=tuple(line),
-            )
-            for (action, value, plies, mistakes), line in zip(solved, lines, strict=True)
-        ]
+        game = position.game
+        chosen = int(self.act(game, stack([position]), rng)[0])
+        by_search = covers(game)
+        moves = _by_search(position, chosen) if by_search else self._by_table(position, chosen, rng)
+        moves.sort(key=lambda move: move.action != chosen)
         return Analysis(
             position=position,
             outcome=moves[0].outcome,
@@ -99,42 +83,54 @@ class PerfectAgent:
             nodes=1 + len(moves),
         )
 
+    def _by_table(
+        self, position: Position, chosen: int, rng: np.random.Generator
+    ) -> list[MoveAnalysis]:
+        """Return all moves, the chosen one first, then the best."""
+        game, table = position.game, Tablebase.load(position.game)
+        moves = table.moves(stack([position]))
+        # If no side can force an end before the cap on plies, the result there.
+        at_cap = goal_to_reward(position.result()[position.to_move])
+        values = np.where(moves.value == 0, at_cap, moves.value).astype(float)
+        mistakes = table.mistakes(moves.after)
+        order = np.lexsort((-mistakes, -moves.score, moves.actions != chosen))
+        actions, after = moves.actions[order].tolist(), take(moves.after, order)
+        lines = lines_after(game, actions, after, lambda state: self.act(game, state, rng))
+        columns = (column[order].tolist() for column in (values, moves.distance, mistakes))
+        return [
+            MoveAnalysis(
+                action=line[0],
+                value=value,
+                outcome=OUTCOMES[value],
+                plies=plies,
+                mistakes=share,
+                line=tuple(line),
+            )
+            for line, value, plies, share in zip(lines, *columns, strict=True)
+        ]
 
-# An action, its value, the plies to the end, and the share of the replies that are mistakes.
-_Solved = tuple[int, float, int | None, float | None]
 
-
-def _by_search(position: Position, chosen: int) -> list[_Solved]:
+def _by_search(position: Position, chosen: int) -> list[MoveAnalysis]:
     """Return all moves of Connect Four; before `_ALL_MOVES` plies, when it takes seconds, the
-    chosen.
+    chosen. Lines are perfect play as far as that takes seconds.
     """
-    search, solved = exact_search(get_backend()), list[_Solved]()
-    if discs_of(position) < _ALL_MOVES:
-        value, plies = search.solution(position)
-        return [(chosen, float(value), plies, None)]
-    for action in position.legal_actions():
-        value, plies = search.solution(position.step(action))
-        solved.append((action, -float(value), None if plies is None else plies + 1, None))
-    return solved
-
-
-def _line_by_search(position: Position, action: int) -> list[int]:
-    """Return a move of Connect Four and perfect play after it, as far as that takes seconds."""
-    search, line, position = exact_search(get_backend()), [action], position.step(action)
-    while not position.is_over() and not search.takes_long(position, EXACT):
-        line.append(search.best_action(position))
-        position = position.step(line[-1])
-    return line
-
-
-def _by_table(position: Position) -> list[_Solved]:
-    """Return all moves, best first."""
-    table = Tablebase.load(position.game)
-    moves = table.moves(stack([position]))
-    # If no side can force an end before the cap on plies, the result there.
-    at_cap = goal_to_reward(position.result()[position.to_move])
-    values = np.where(moves.value == 0, at_cap, moves.value)
-    mistakes = table.mistakes(moves.after)
-    order = np.lexsort((-mistakes, -moves.score))
-    columns = (moves.actions, values.astype(float), moves.distance, mistakes)
-    return list(zip(*(column[order].tolist() for column in columns), strict=True))
+    search, moves = exact_search(get_backend()), list[MoveAnalysis]()
+    early = discs_of(position) < _ALL_MOVES
+    for action in [chosen] if early else position.legal_actions():
+        after, line = position.step(action), [action]
+        value, plies = search.solution(position if early else after)
+        if not early:
+            value, plies = -value, None if plies is None else plies + 1
+        while not after.is_over() and not search.takes_long(after, EXACT):
+            line.append(search.best_action(after))
+            after = after.step(line[-1])
+        moves.append(
+            MoveAnalysis(
+                action=action,
+                value=float(value),
+                outcome=OUTCOMES[value],
+                plies=plies,
+                line=tuple(line),
+            )
+        )
+    return moves

@@ -121,8 +121,7 @@ def _gain(game: Game, movers: IntArray, after: State) -> FloatArray:
 
 def _loses(game: Game, movers: IntArray, after: State, gain: FloatArray) -> BoolArray:
     """Return whether the move before lost, or the opponent has a reply that wins, (B,) bool."""
-    loses: BoolArray = np.zeros(len(gain), np.bool_)
-    loses[gain < 0] = True
+    loses: BoolArray = gain < 0
     live = np.flatnonzero(~game.is_over(after) & (after.to_move != movers))
     for start in range(0, len(live), _CHUNK):
         part = live[start : start + _CHUNK]

@@ -13,7 +13,7 @@ from boardenvs.game.contract import Game
 from boardenvs.game.perft import successors
 from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import MAX_VALUE
-from boardenvs.game.state import FloatArray, IntArray, State, for_movers
+from boardenvs.game.state import IntArray, State, for_movers
 
 if TYPE_CHECKING:
     from boardenvs.search.analysis import Analysis
@@ -88,15 +88,13 @@ class OnePlyAgent(ABC):
             nodes=len(moves),
         )
 
-    def _values_after(self, game: Game, movers: IntArray, after: State) -> FloatArray:
-        """Return values to the sides that have just moved, (B,); infinite for a decided game."""
-        values: FloatArray = for_movers(movers, after, self.values(game, after)).astype(np.float64)
-        lead = for_movers(movers, after, game.score_margin(after)).astype(np.float64)
-        over = game.is_over(after)
-        values[over] = 0.0
-        decided = over & (lead != 0)
-        values[decided] = lead[decided] * np.inf
-        return values
+    def _values_after(self, game: Game, movers: IntArray, after: State) -> IntArray:
+        """Return the values to the sides that have just moved, (B,): of a decided game one beyond
+        all others.
+        """
+        lead = for_movers(movers, after, game.score_margin(after))
+        values = for_movers(movers, after, self.values(game, after))
+        return np.where(game.is_over(after), 2 * MAX_VALUE * np.sign(lead), values)
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ def show_review(console: Console, review: Review) -> None:
         {
             "ply": ply.number,
             "role": review.record.game.sides[ply.role],
-            "move": _move(ply),
+            "move": ply.name,
             "value before": written_value(ply.before, ply.analysis.outcome, ply.analysis.unit),
             "lost": _loss(ply),
             "better": _better(ply),
@@ -127,7 +127,7 @@ def review_json(review: Review) -> dict[str, Any]:
         {
             "ply": ply.number,
             "side": game.sides[ply.role],
-            "move": _move(ply),
+            "move": ply.name,
             "value_before": ply.before,
             "value_after": ply.after,
             "lost": ply.lost,
@@ -137,10 +137,6 @@ def review_json(review: Review) -> dict[str, Any]:
         for ply in review.plies
     ]
     return {"game": spec_of(game), "plies": plies, "summaries": list(map(vars, review.summaries))}
-
-
-def _move(ply: ReviewedPly) -> str:
-    return ply.analysis.names([ply.action])[0]
 
 
 def _better(ply: ReviewedPly) -> str | None:

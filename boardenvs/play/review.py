@@ -1,7 +1,7 @@
 """Review a game that was played: the value of each move, and what would have been better.
 
-found = review(record)
-for ply in found.largest_losses(3):
+reviewed = review(record)
+for ply in reviewed.largest_losses(3):
     print(ply.number, ply.name, ply.lost, ply.analysis.names(ply.best.line))
 """
 
@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import count, pairwise
 
 import numpy as np
 
@@ -48,12 +49,20 @@ class ReviewedPly:
     """A ply of a game as an agent sees it. Values are for the side that played it."""
 
     number: int  # from 1
-    role: int
     action: int
-    name: str
     analysis: Analysis  # of the position before the ply
     after: float | None  # the value of the move that was played
     lost: float | None  # how much less than the best move, in the analysis's unit: 0 or more
+
+    @property
+    def role(self) -> int:
+        """The side that played it."""
+        return self.analysis.position.to_move
+
+    @property
+    def name(self) -> str:
+        """The name of the action."""
+        return self.analysis.names([self.action])[0]
 
     @property
     def before(self) -> float | None:
@@ -141,19 +150,18 @@ def review(
     play the game, IllegalActionError if the record breaks the rules.
     """
     session = played(record)
-    game, positions = record.game, session.positions
+    positions = session.positions
     analyses: dict[int, Analysis] = {}
     passes = 2 if agent is None and _has_passes(positions[0]) else 1
     for done, (ply, analysis, _) in enumerate(analyse_line(session, agent, seed), 1):
         analyses[ply] = analysis
         if progress:
             progress(done, passes * len(positions))
-    plies = []
-    for number, action in enumerate(record.actions, start=1):
-        analysis = analyses[number - 1]
-        after, lost = loss_of(action, analysis, analyses[number])
-        role, name = analysis.position.to_move, game.action_name(action, analysis.position)
-        plies.append(ReviewedPly(number, role, action, name, analysis, after, lost))
+    pairs = pairwise(analyses[ply] for ply in range(len(positions)))
+    plies = (
+        ReviewedPly(number, action, analysis, *loss_of(action, analysis, following))
+        for number, action, (analysis, following) in zip(count(1), record.actions, pairs)
+    )
     return Review(record, tuple(plies))
 
 

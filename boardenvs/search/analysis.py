@@ -235,8 +235,8 @@ def _equal_images(analysis: Analysis) -> Iterator[MoveAnalysis]:
 
 def _mean(numbers: Sequence[float | None]) -> float | None:
     """Return the mean of the numbers that are not None, independent of their order."""
-    numbers = [number for number in numbers if number is not None]
-    return math.fsum(numbers) / len(numbers) if numbers else None
+    values = [number for number in numbers if number is not None]
+    return math.fsum(values) / len(values) if values else None
 
 
 def final_scores(game: Game, movers: IntArray, after: State) -> FloatArray:

@@ -311,7 +311,7 @@ class Trees:
             of_actions[rows, tree.edge_action[edges]] = of_edges
         return results
 
-    def _bounds(self, child: IntArray, node: IntArray) -> tuple[IntArray, IntArray]:
+    def _bounds(self, child: IntArray, node: IntArray | int) -> tuple[IntArray, IntArray]:
         """Return proven bounds of the results at children (or NONE) to the sides at the nodes."""
         tree = self.tree
         to_move = tree.positions.reshape(-1, tree.position_size)[:, TO_MOVE]
@@ -327,13 +327,9 @@ class Trees:
         tree, line = self.tree, [action]
         node = child_of(tree, row * tree.max_nodes, action)
         while node != NONE and tree.edges[node]:
-
-            def promise(edge: int, node: int = node) -> tuple[bool, int]:
-                child = np.array([tree.edge_child[edge]])
-                most = self._bounds(child, np.array([node]))[1][0]
-                return bool(most >= tree.upper[node]), int(tree.edge_visits[edge])
-
-            edge = max(edges_of(node, tree), key=promise)
+            edges = np.array(edges_of(node, tree))
+            promising = self._bounds(tree.edge_child[edges], node)[1] >= tree.upper[node]
+            edge = edges[np.lexsort((-edges, tree.edge_visits[edges], promising))[-1]]
             if tree.edge_visits[edge] == 0:
                 break
             line.append(int(tree.edge_action[edge]))

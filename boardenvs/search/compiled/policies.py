@@ -40,8 +40,8 @@ from boardenvs.search.compiled.position import (
 from boardenvs.search.compiled.tree import (
     NONE,
     Tree,
+    bounds_of,
     edges_of,
-    most_of,
     repeats_after,
     total_value,
 )
@@ -124,7 +124,7 @@ def select_by_puct(node: int, c: float, tree: Tree) -> int:
 def is_settled(edge: int, node: int, tree: Tree) -> bool:
     """Whether an edge of the node is proven to be no better than another."""
     child = number(tree.edge_child[edge])
-    settled: bool = child != NONE and most_of(child, node, tree) <= tree.lower[node]
+    settled: bool = child != NONE and bounds_of(child, node, tree)[1] <= tree.lower[node]
     return settled
 
 

@@ -146,7 +146,7 @@ def write_latest_keys(node: int, row: int, tree: Tree) -> None:
     """
     place = history() - 1
     while node != NONE and place >= 0:
-        tree.latest_keys[place] = tree.positions[(node + 1) * tree.position_size - 2]
+        tree.latest_keys[place] = key_of_node(node, tree)
         node, place = number(tree.parent[node]), place - 1
     for k in range(place + 1):
         tree.latest_keys[place - k] = tree.keys[row * history() + k]
@@ -206,17 +206,10 @@ def sign_at(child: int, node: int, tree: Tree) -> int:
 
 
 @inline
-def least_of(child: int, node: int, tree: Tree) -> int:
-    """Proven lower bound of the result at a child, to the side to move at its node."""
-    same = sign_at(child, node, tree) > 0
-    return number(tree.lower[child]) if same else -number(tree.upper[child])
-
-
-@inline
-def most_of(child: int, node: int, tree: Tree) -> int:
-    """Proven upper bound of the result at a child, to the side to move at its node."""
-    same = sign_at(child, node, tree) > 0
-    return number(tree.upper[child]) if same else -number(tree.lower[child])
+def bounds_of(child: int, node: int, tree: Tree) -> tuple[int, int]:
+    """Return proven bounds of the result at a child, to the side to move at its node."""
+    lower, upper = number(tree.lower[child]), number(tree.upper[child])
+    return (lower, upper) if sign_at(child, node, tree) > 0 else (-upper, -lower)
 
 
 @inline
@@ -238,8 +231,8 @@ def prove(row: int, path: Array, length: int, tree: Tree) -> None:
             if child == NONE:
                 upper = 1
             else:
-                lower = max(lower, least_of(child, node, tree))
-                upper = max(upper, most_of(child, node, tree))
+                least, most = bounds_of(child, node, tree)
+                lower, upper = max(lower, least), max(upper, most)
         upper = min(upper, number(tree.upper[node]))
         if tree.lower[node] == lower and tree.upper[node] == upper:
             return
