@@ -20,46 +20,46 @@ def write_ansi(contents: View, colour: bool = True) -> str:
     the square follows, then the first letter of its badge; brackets mark the squares of the last
     action.
     """
-    look = board_look(contents.look.board)
+    look, colours = contents.look, board_look(contents.look.board)
     rows, columns = contents.board
     width = len(str(rows))  # of rank numbers
     # Hexagons are four letters wide, so that each row can be shifted by half a hexagon.
-    space, shift = (" ", 2) if contents.look.hexagons else ("", 0)
+    space, shift = (" ", "  ") if look.hexagons else ("", "")
     wide = 3 if contents.labels is None else 5
-    names = space.join(f" {name} ".ljust(wide) for name in contents.look.files[:columns])
+    names = space.join(f" {name} ".ljust(wide) for name in look.files[:columns])
     files = " " * (width + 1) + names
-    ranks = [" " * shift * (rows - 1) + files]
+    lines = [shift * (rows - 1) + files]
     for y in reversed(range(rows)):
-        cells = space.join(_cell(contents, look, columns * y + x) for x in range(columns))
-        rank = f"{rows - y if contents.look.from_top else y + 1:>{width}}"
-        ranks.append(f"{' ' * shift * y}{rank} {cells}{RESET} {rank}")
-    text = "\n".join([*ranks, files, contents.caption])
+        cells = space.join(_cell(contents, colours, columns * y + x) for x in range(columns))
+        rank = f"{rows - y if look.from_top else y + 1:>{width}}"
+        lines.append(f"{shift * y}{rank} {cells}{RESET} {rank}")
+    text = "\n".join([*lines, files, contents.caption])
     return text if colour else _CODES.sub("", text)
 
 
-def _cell(contents: View, look: BoardLook, square: int) -> str:
-    bit = 1 << square
-    ground = look.light if is_light(square, contents.board) else look.dark
-    symbol, ink, under = ".", look.line, ground
+def _cell(contents: View, colours: BoardLook, square: int) -> str:
+    """Return a square, and what is in it."""
+    look, board, bit = contents.look, contents.board, 1 << square
+    ground = colours.light if is_light(square, board) else colours.dark
+    symbol, ink, under = ".", colours.line, ground
     if contents.targets & bit:
-        symbol, ink = "*", look.target.colour
-    elif contents.look.ground:
-        y, x = divmod(square, contents.board.columns)
-        symbol = contents.look.ground[contents.board.columns * (contents.board.rows - 1 - y) + x]
+        symbol, ink = "*", colours.target.colour
+    elif look.ground:
+        y, x = divmod(square, board.columns)
+        symbol = look.ground[board.columns * (board.rows - 1 - y) + x]
     elif contents.holes & bit:
         symbol, ink, under = "#", LABEL, SHADE
-    looks = contents.look.pieces_of(contents.sides)
-    for role, (look_of_side, pieces) in enumerate(zip(looks, contents.pieces, strict=True)):
-        if pieces & bit:
-            under = look_of_side.colour
-            symbol, ink = contents.sides[role][0].upper(), _contrast(under)
-            for figure, squares in zip(contents.look.figures, contents.figures, strict=True):
+    for role, piece in enumerate(look.pieces_of(contents.sides)):
+        if contents.pieces[role] & bit:
+            under, ink = piece.colour, _contrast(piece.colour)
+            symbol = contents.sides[role][0].upper()
+            for figure, squares in zip(look.figures, contents.figures, strict=True):
                 if squares & bit:
                     symbol = figure.letter.lower() if role else figure.letter
     left, right = "[]" if contents.marks & bit else "  "
-    for (name, _), squares in zip(contents.look.badges, contents.badges, strict=True):
+    for (name, _), squares in zip(look.badges, contents.badges, strict=True):
         right = name.rpartition("_")[2][0] if squares & bit else right
-    around = _paint(look.target.colour, ground)
+    around = _paint(colours.target.colour, ground)
     text = "" if contents.labels is None else f"{contents.labels.get(square, ''):>2}"
     return around + left + _paint(ink, under) + symbol + around + text + right
 

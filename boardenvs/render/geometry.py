@@ -210,7 +210,7 @@ def _borders(look: Look, cells: Cells, sides: tuple[str, str]) -> Iterator[Polyg
 
 
 def is_light(square: int, board: Board) -> bool:
-    """Whether a square is light; a1 is dark."""
+    """Return whether a square is light; a1 is dark."""
     return sum(divmod(square, board.columns)) % 2 == 1
 
 

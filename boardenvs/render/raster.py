@@ -94,9 +94,8 @@ def _draw(pygame: ModuleType, surface: Any, shape: Shape, unit: int) -> None:
             surface.blit(line, line.get_rect(center=(x * unit, y * unit)))
 
 
-def _rgba(ink: Ink) -> tuple[int, int, int, int]:
-    red, green, blue = bytes.fromhex(ink.colour[1:])
-    return red, green, blue, round(255 * ink.opacity)
+def _rgba(ink: Ink) -> str:
+    return f"{ink.colour}{round(255 * ink.opacity):02x}"
 
 
 def write_gif(frames: Sequence[Pixels], seconds: float) -> bytes:

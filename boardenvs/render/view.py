@@ -87,21 +87,16 @@ def views(
 
 
 def _caption(position: Position, sides: tuple[str, str], passed: bool, counts: bool) -> str:
-    counted = zip(sides, position.counts(), strict=True)
-    count = ", ".join(f"{side} {n}" for side, n in counted)
-    if position.is_over():
-        goals, score = position.result(), count if counts else ""
-        if ending := position.game.ending(position):
-            winner = sides[goals[1] > goals[0]].capitalize()
-            return f"Draw {ending}" if goals[0] == goals[1] else f"{winner} wins {ending}"
-        if position.game.counts_points:
-            points = position.points()
-            score = f"{max(points)}-{min(points)}"
-        text = f"{sides[goals[1] > goals[0]]} won"
-        if goals[0] == goals[1]:
-            text = f"draw after {position.ply} plies"
-        return f"{text}: {score}" if score else text
-    to_move = f"{sides[position.to_move]} to move"
-    if passed:
-        to_move = f"{sides[1 - position.to_move]} passed, {to_move}"
-    return f"{to_move}: {count}" if counts else to_move
+    game, numbers = position.game, zip(sides, position.counts(), strict=True)
+    ending = f": {', '.join(f'{side} {n}' for side, n in numbers)}" if counts else ""
+    if not position.is_over():
+        before = f"{sides[1 - position.to_move]} passed, " if passed else ""
+        return f"{before}{sides[position.to_move]} to move{ending}"
+    first, second = position.result()
+    winner = "" if first == second else sides[second > first]
+    if reason := game.ending(position):
+        return f"{winner.capitalize()} wins {reason}" if winner else f"Draw {reason}"
+    if game.counts_points:
+        points = position.points()
+        ending = f": {max(points)}-{min(points)}"
+    return (f"{winner} won" if winner else f"draw after {position.ply} plies") + ending

@@ -84,7 +84,7 @@ class ReportTable:
 
 
 def _is_number(column: Iterable[str]) -> bool:
-    """Whether at least half of the cells that are not empty are numbers."""
+    """Return whether at least half of the cells that are not empty are numbers."""
     numbers = [_NUMBER.fullmatch(cell) is not None for cell in column if cell]
     return 2 * sum(numbers) >= len(numbers)
 

@@ -154,23 +154,22 @@ def _lost_by(position: Position, action: int) -> int:
     return position.pieces(other) & ~position.step(action).pieces(other)
 
 
-def write_game(game: Game, wanted: SaveRequest) -> tuple[str, bytes]:
+def write_game(game: Game, request: SaveRequest) -> tuple[str, bytes]:
     """Return the name and the content of a file with a game."""
-    played = read_line(game, wanted.line)
-    session = session_of(replace(played, players=wanted.players, info=wanted.info))
-    record = record_of(session)
-    record = replace(record, goal=record.goal or wanted.goals)
-    if wanted.format == "page":
-        shown = show(record)._replace(notes=wanted.notes, curve=wanted.curve)
-        return "game.html", to_page([shown], title=game.title).encode()
-    if wanted.format == "svg":
+    line = replace(read_line(game, request.line), players=request.players, info=request.info)
+    session = session_of(line)
+    if request.format == "svg":
         picture = to_svg(game, session.position, session.last, before=session.before)
         return "board.svg", picture.encode()
-    name = f"game{records.FORMATS[wanted.format].suffixes[0]}"
+    record = record_of(session)
+    record = replace(record, goal=record.goal or request.goals)
+    if request.format == "page":
+        shown = show(record)._replace(notes=request.notes, curve=request.curve)
+        return "game.html", to_page([shown], title=game.title).encode()
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / name
+        path = Path(folder) / f"game{records.FORMATS[request.format].suffixes[0]}"
         records.save(path, [record])
-        return name, path.read_bytes()
+        return path.name, path.read_bytes()
 
 
 def count_groups(pieces: int, board: Board) -> int:

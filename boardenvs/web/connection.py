@@ -72,7 +72,7 @@ class ServerOptions:
         return parsed(text)
 
     def check_agent(self, text: str) -> None:
-        """ValueError if a text from the page may not become an agent."""
+        """Raise ValueError if a text from the page may not become an agent."""
         self._check_code("agent", text, runs_code(text), self.agents)
 
     def _check_code(self, kind: str, text: str, is_code: bool, named: tuple[str, ...]) -> None:

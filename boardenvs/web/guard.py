@@ -112,12 +112,6 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         why = self._refusal(scope) if scope["type"] in ("http", "websocket") else None
-        if why is not None and scope["type"] == "websocket":
-            await send({"type": "websocket.close"})  # which the server answers by 403
-            return
-        if why is not None:
-            await PlainTextResponse(f"refused: {why}\n", 403)(scope, receive, send)
-            return
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -126,7 +120,12 @@ class Guard:
                     headers.setdefault(key, value)
             await send(message)
 
-        await self.app(scope, receive, send_with_headers)
+        if why is None:
+            await self.app(scope, receive, send_with_headers)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close"})  # which the server answers by 403
+        else:
+            await PlainTextResponse(f"refused: {why}\n", 403)(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> str | None:
         """Return why a request is refused, or None."""

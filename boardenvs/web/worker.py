@@ -16,6 +16,7 @@ import time
 from collections.abc import AsyncGenerator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
+from multiprocessing import active_children
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -42,7 +43,6 @@ from boardenvs.web.messages import (
     Job,
     LoadJob,
     MoveRequest,
-    ReviewRequest,
 )
 
 _IDLE = 2  # processes that are kept for the next job
@@ -56,13 +56,11 @@ class Workers:
         self._free = asyncio.Semaphore(most)
         self._threads = ThreadPoolExecutor(most, "web-worker")  # each waits for a process
         self._idle: list[ChildFunction] = []
-        self._working: set[ChildFunction] = set()
 
     async def run(self, job: Job) -> AsyncGenerator[dict[str, Any], None]:
         """Yield the parts of the answer to a job, as they come; ValueError if it failed."""
         async with self._free:
             child = await self._child()
-            self._working.add(child)
             reading, at_end = self._threads.submit(_ask, child, job), False
             part: dict[str, Any] = {}
             try:
@@ -78,13 +76,11 @@ class Workers:
             finally:
                 if "preparing" in part:  # machine code is kept, so this is never lost
                     self._threads.submit(self._let_prepare, child, reading)
+                elif at_end and len(self._idle) < _IDLE:
+                    self._idle.append(child)
                 else:
-                    self._working.discard(child)
-                    if at_end and len(self._idle) < _IDLE:
-                        self._idle.append(child)
-                    else:
-                        child.kill()
-                        reading.add_done_callback(lambda _: child.close())
+                    child.kill()
+                    reading.add_done_callback(lambda _: child.close())
 
     def _let_prepare(self, child: ChildFunction, reading: Future[bytes]) -> None:
         """Close a process whose job was stopped once it does not compile any more."""
@@ -92,7 +88,6 @@ class Workers:
             answer = reading.result()
             while "preparing" in json.loads(answer):
                 answer = _receive(child)
-        self._working.discard(child)
         child.close()
 
     async def warm(self) -> None:
@@ -101,9 +96,8 @@ class Workers:
 
     def close(self) -> None:
         """Kill all processes."""
-        for child in [*self._working, *self._idle]:
-            child.kill()
-        self._idle.clear()
+        for process in active_children():
+            process.kill()
         self._threads.shutdown(wait=False)
 
     async def _child(self) -> ChildFunction:
@@ -162,19 +156,18 @@ def _answer(job: Job) -> Iterator[dict[str, Any]]:
 
 
 def _parts(job: Job) -> Iterator[dict[str, Any]]:
-    match job:
-        case LoadJob():
-            yield {"games": _load(job)}
-        case ReviewRequest():
-            agent = None if job.agent is None else _agent(job.agent)
-            session = played(read_line(parsed(job.line.game), job.line))
-            for ply, analysis, rough in analyse_line(session, agent):
-                yield {"ply": ply, "explanation": analysis.to_json(), "rough": rough}
-        case _:
-            session = played(read_line(parsed(job.line.game), job.line))
-            if session.is_over:
-                raise ValueError("the game is over in this position")
-            yield from _move(job, session) if job.do == "move" else _explain(job, session.position)
+    if isinstance(job, LoadJob):
+        yield {"games": _load(job)}
+        return
+    session = played(read_line(parsed(job.line.game), job.line))
+    if job.do == "review":
+        agent = None if job.agent is None else _agent(job.agent)
+        for ply, analysis, rough in analyse_line(session, agent):
+            yield {"ply": ply, "explanation": analysis.to_json(), "rough": rough}
+    elif session.is_over:
+        raise ValueError("the game is over in this position")
+    else:
+        yield from _move(job, session) if job.do == "move" else _explain(job, session.position)
 
 
 _kept = lru_cache(maxsize=8)(make_agent)
