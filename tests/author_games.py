@@ -60,6 +60,17 @@ class Stripes(Game):
         return popcount(own_files), popcount(opp_files)
 
 
+@dataclass(frozen=True)
+class Sixteen(Stripes):
+    """The beginning of a game on the largest board."""
+
+    id: str = "sixteen"
+    rows: int = 16
+    columns: int = 16
+
+    max_plies: ClassVar = 20
+
+
 FIVE = Board(rows=1, columns=5)
 
 

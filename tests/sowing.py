@@ -1,5 +1,7 @@
 import boardenvs
 
+PITS = (0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12)  # the square of each action
+
 
 class Sowing:
     """Sow the seeds of a pit, one into each pit after it; more seeds at the end win."""
@@ -13,11 +15,10 @@ class Sowing:
         self.result = sum(squares[:7]), sum(squares[7:])
 
     def legal_actions(self):
-        first = 6 * self.to_move
-        return [a for a in range(first, first + 6) if self.squares[a + self.to_move]]
+        return [a for a, pit in enumerate(PITS) if pit // 7 == self.to_move and self.squares[pit]]
 
     def step(self, action):
-        squares, place, store = list(self.squares), action + self.to_move, 7 * self.to_move + 6
+        squares, place, store = list(self.squares), PITS[action], 7 * self.to_move + 6
         seeds, squares[place] = squares[place], 0
         while seeds:
             place = (place + 1) % 14

@@ -14,12 +14,13 @@ from variants import BACKENDS
 
 import boardenvs
 from boardenvs import games
-from boardenvs.board import ALL_EIGHT, Board, Direction
+from boardenvs.board import ALL_EIGHT, IDENTITY, Board, Direction, N, step
 from boardenvs.board.bitboard import FILE_A
 from boardenvs.game import Feature, Game, Moving, PositionError, check
 from boardenvs.game.check import RulesError, check_rules
 from boardenvs.game.position import stack
-from boardenvs.kernel import Bits, Table, guard, popcount, spread, trace
+from boardenvs.games.connect_four import ConnectFour
+from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, spread, trace, when
 from boardenvs.kernel.wide import join
 
 
@@ -55,7 +56,19 @@ def one(nothing: Bits) -> Bits:
     return nothing + 1
 
 
-play = Breakthrough.play
+def aged(rules: Any, ply: Bits) -> tuple[Bits, Bits]:
+    return VALUES[ply], 0
+
+
+def free(rules: Any, own: Bits, opp: Bits) -> list[Bits]:
+    return [~(own | opp) & ALL & ~VALUES[popcount(own | opp)]]
+
+
+def again(before_own: Bits, opp: Bits, action: Bits) -> Bits:
+    return VALUES[popcount(opp) + action] & 0
+
+
+play, VALUES = Breakthrough.play, Table([0] * 8)
 uncounted_plies = made(Breakthrough, over=over_at)
 broken_guard = made(
     Breakthrough, evaluate=lambda rules, own, opp, *_: (guard(own & 0, one), opp & 0)
@@ -124,6 +137,23 @@ WRONG: list[tuple[Game, str]] = [
         ),
         "': points returns -1: it must be 0 to 9223372036854775807$",
     ),
+    (
+        made(Breakthrough, evaluate=aged),
+        r"'.* black 8': .*: aged: a Table of 8 words has no element 8, in 'return VALUES\[ply\]",
+    ),
+    (
+        made(ThreeInARow, moves=free),
+        r" 7': three_in_a_row: free: a Table of 8 words has no element 8, in 'return .*VALUES\[",
+    ),
+    (
+        made(Stripes, again=staticmethod(again)),
+        r" black 0': stripes: again: a Table of 8 words has no element 8, in 'return VALUES\[popc",
+    ),
+    (
+        made(Stripes, evaluate=lambda rules, own, opp: (popcount(own & FILE_A), 0)),
+        "evaluate looks at the squares 0x[01]+, of a larger board than 3x4",
+    ),
+    (made(Stripes, symmetries=(IDENTITY,)), r"symmetries are of another board than \(3, 4\)"),
     (made(Breakthrough, history=4), "history is 4, but no rule takes `repeats`"),
 ]
 
@@ -249,6 +279,41 @@ def test_what_is_wrong_is_named(game: Game, message: str) -> None:
 
 
 @pytest.mark.usefixtures("in_python")
+def test_an_element_that_is_asked_for_only_where_it_exists_is_accepted() -> None:
+    """`when` and bounds of numbers keep an index within its table."""
+
+    def few(own: Bits) -> Bits:
+        return VALUES[popcount(own)]
+
+    def evaluate(rules: Any, own: Bits, opp: Bits) -> tuple[Bits, Bits]:
+        return when(less(popcount(own), 8), few, own), when(less(popcount(opp), 8), few, opp)
+
+    check_rules(made(Breakthrough, evaluate=evaluate), num_games=2)
+
+
+@pytest.mark.usefixtures("in_python")
+@pytest.mark.parametrize("name", [*games.GAMES])
+def test_a_class_that_gives_a_game_another_board_is_told(name: str) -> None:
+    """Its rules are for the board that they were written for."""
+    game = games.make(name)
+    rows, columns = game.board
+    for shape in ((rows + 1, columns), (rows, columns + 1), (rows - 1, columns - 1)):
+        with pytest.raises(ValueError, match=r"board|has no element|fills_up on"):
+            check_rules(made(type(game), shape=shape), num_games=1)
+
+
+@pytest.mark.usefixtures("in_python")
+def test_a_heuristic_of_corners_needs_a_corner() -> None:
+    """A ring of holes makes Othello of 6x6: its corners are not those of the weights."""
+    inner = sum(0x7E << 8 * rank for rank in range(1, 7))
+    for holes, has in ((ALL & ~inner, False), (1, True)):
+        game = games.make("othello", holes=holes)
+        assert game.has_heuristic == has
+    with pytest.raises(ValueError, match="boards with corners, and all four are holes"):
+        boardenvs.play_match(games.make("othello", holes=ALL & ~inner), "positional", "random", 1)
+
+
+@pytest.mark.usefixtures("in_python")
 def test_one_board_and_a_batch_must_agree() -> None:
     with pytest.raises(RulesError, match=r"value of a batch by numpy is .*: it must be"):
         check_rules(broken_guard, max_plies=4)
@@ -274,6 +339,18 @@ def test_one_board_and_a_batch_must_agree() -> None:
             ValueError,
             "action 64, noop: a Table of 64 words has no element 64; .* 65",
         ),
+        (
+            made(Breakthrough, planes=lambda rules, own: (VALUES[popcount(own)],)),
+            ValueError,
+            "breakthrough: <lambda>: a Table of 8 words has no element 16, in .*VALUES",
+        ),
+        (
+            made(Stripes, over=lambda rules, own, moves: nonzero(step(own, N))),
+            ValueError,
+            "direction 'n' is one of a board of 8x8, in a game on 3x4: .* `self.board.directions`",
+        ),
+        (made(Stripes, notation=Moving(distance=1)), ValueError, "'n' is one of a board of 8x8"),
+        (made(ConnectFour, shape=(7, 7)), ValueError, "one of a board of 6x7, in a game on 7x7"),
         *(
             (
                 made(ThreeInARow, play=rule),

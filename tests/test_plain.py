@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from author_games import Heaps
+from gymnasium.vector import AutoresetMode
 from pettingzoo.test import api_test, parallel_api_test
 from sowing import Sowing
 from variants import random_line
@@ -25,6 +26,7 @@ from boardenvs.envs.page import page_of
 from boardenvs.game import PositionError
 from boardenvs.game.check import RulesError, check_rules
 from boardenvs.game.fen import parse_position
+from boardenvs.game.openings import random_openings
 from boardenvs.game.session import GameSession
 from boardenvs.kernel import get_backend
 from boardenvs.search.mcts import Trees, TreeSettings
@@ -127,6 +129,37 @@ def test_environments() -> None:
     assert np.isin(rewards, (-1, 0, 1)).all()
     env = single_env(GAME, opponent="random")
     assert env.reset(seed=1)[0].shape == (2, 7, 13)
+
+
+class Strict(Sowing):
+    """It is asked for legal actions alone."""
+
+    def step(self, action: int) -> Strict:
+        assert not self.is_over
+        assert action in self.legal_actions()
+        after = super().step(action)
+        return Strict(after.squares, after.to_move)
+
+
+def test_finished_boards_are_left_alone() -> None:
+    """An author's `step` sees no action after the end, and never the number after the last."""
+    game, rng = PlainGame(Strict), np.random.default_rng(1)
+    check_rules(Strict, num_games=2, max_plies=20)
+    state = random_openings(game, 8, (4, 9), rng)
+    while not game.is_over(state).all():
+        state = game.step(state, game.sample(state, rng))
+    kept = game.step(state, game.sample(state, rng), check=True)
+    assert all((x == y).all() for x, y in zip(state.arrays, kept.arrays, strict=True))
+    for mode in AutoresetMode:
+        envs = boardenvs.vec_env(game, 8, autoreset_mode=mode)
+        _, info = envs.reset(seed=1)
+        for _ in range(150):
+            masks = info["action_mask"] + 1e-9  # after an end nothing may be legal
+            actions = (masks * rng.random(masks.shape)).argmax(axis=1)
+            _, _, terminated, truncated, info = envs.step(actions)
+            if mode is AutoresetMode.DISABLED and (over := terminated | truncated).any():
+                _, info = envs.reset(options={"reset_mask": over})
+    boardenvs.play_match(game, "mcts:20", "greedy", pairs=3)
 
 
 def test_observations_are_counts_in_binary_digits_and_the_turn() -> None:

@@ -57,7 +57,7 @@ def parse_args(words: Sequence[str] | None = None) -> argparse.Namespace:
     add("--pairs", type=int, default=100, help="openings, each played from both sides")
     args = parser.parse_args(words)
     try:
-        boardenvs.games.make(args.game)
+        boardenvs.games.make(args.game).kernels.step_words.program()  # which plain Python has not
     except ValueError as error:
         parser.error(str(error))
     for name, value in vars(args).items():

@@ -15,12 +15,15 @@ with extra("train"):
 
 
 from boardenvs.game.contract import Game
+from boardenvs.game.state import BoolArray
 
 if TYPE_CHECKING:
     from boardenvs.agents.policy import Policy
 
 # The input of a flat plane, relative to one square of another plane.
 FLAT_SCALE = 4.0
+
+_RANDOM_GAMES, _MOST_PLIES = 64, 1000  # in which flat planes are looked for
 
 # The logits of illegal actions: their probability is 0 in float32.
 NEVER = -1e8
@@ -128,15 +131,16 @@ class BoardNetwork(th.nn.Module):
 
 
 def flat_planes(game: Game) -> tuple[int, ...]:
-    """Return the planes of the observation that are the same on all squares of random positions."""
-    rng = np.random.default_rng(0)
-    state = game.init(256)
-    same = np.ones(game.observation_shape[2], np.bool_)
-    for _ in range(40):
-        planes = game.observe(state)
-        same &= (planes == planes[:, :1, :1]).all(axis=(0, 1, 2))
+    """Return the planes of the observation that are the same on all squares in random games."""
+    rng, state = np.random.default_rng(0), game.init(_RANDOM_GAMES)
+    flat: BoolArray = np.ones(game.kernels.num_planes, np.bool_)
+    for _ in range(_MOST_PLIES):
+        seen = game.observe(state)
+        flat &= (seen == seen[:, :1, :1]).all(axis=(0, 1, 2))
+        if game.is_over(state).all():
+            break
         state = game.step(state, game.sample(state, rng))
-    return tuple(np.flatnonzero(same).tolist())
+    return tuple(np.flatnonzero(flat).tolist())
 
 
 def draw(probabilities: th.Tensor, generator: th.Generator | None = None) -> th.Tensor:

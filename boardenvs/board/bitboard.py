@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from functools import lru_cache, reduce
 from operator import or_
 from string import ascii_lowercase
@@ -69,6 +70,9 @@ class Board(NamedTuple):
         return tuple(Direction(n, *s, self) for n, s in zip(_COMPASS, steps, strict=True))
 
 
+# The board of the rule that is being run.
+PLAYED_ON: ContextVar[Board | None] = ContextVar("PLAYED_ON", default=None)
+
 _COMPASS = ("n", "ne", "e", "se", "s", "sw", "w", "nw")
 EIGHT = Board(8, 8)
 
@@ -88,13 +92,26 @@ class Direction(NamedTuple):
 
     @property
     def reach(self) -> int:
-        """The squares that a step can end on: a step that leaves the board wraps to the others."""
+        """The squares that a step can end on: a step that leaves the board wraps to the others.
+
+        ValueError in the rules of a game with another board.
+        """
+        self.check_board(PLAYED_ON.get())
         return _reach(self)
 
     @property
     def inner(self) -> int:
         """The squares between two others in this direction."""
         return self.reach & self.opposite.reach
+
+    def check_board(self, board: Board | None) -> None:
+        """ValueError if the game is played on another board."""
+        if board not in (None, self.board):
+            here, there = ("x".join(map(str, x)) for x in (self.board, board))
+            raise ValueError(
+                f"the direction {self.name!r} is one of a board of {here}, in a game on {there}: "
+                "take it from `self.board.directions`"
+            )
 
     def move(self, bits: Bits, count: int = 1) -> Bits:
         """All squares moved by this number of steps in the word; edges are the caller's."""

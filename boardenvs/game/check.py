@@ -20,6 +20,7 @@ from boardenvs.game.errors import PositionError
 from boardenvs.game.plain import PlainGame, is_plain
 from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import LIMITS, MAX_VALUE, Rules
+from boardenvs.game.state import take
 from boardenvs.kernel import ALL, Program, get_backend, set_backend
 from boardenvs.kernel.layout import pack_bits
 
@@ -33,6 +34,18 @@ class RulesError(ValueError):
     """Rules that contradict themselves, or what a game must satisfy."""
 
 
+@contextmanager
+def _by_python() -> Iterator[None]:
+    """One board is played by Python, which does not read beyond the end of a Table."""
+    used = get_backend()
+    set_backend("numpy")
+    try:
+        yield
+    finally:
+        set_backend(used)
+
+
+@_by_python()
 def check_rules(
     game: Game | type[Any],
     seed: int = 0,
@@ -46,8 +59,8 @@ def check_rules(
     overlap; `check_squares` accepts every position that is reached; names and texts are read back;
     observations determine the rules; symmetries change neither rules nor heuristic nor features;
     the heuristic stays below `MAX_VALUE` and features below their sizes; `fills_up`,
-    `fills_by_capture` and `stable` are true; one board, a batch and every backend agree. Games are
-    played up to `max_plies`; the same seed plays the same games.
+    `fills_by_capture` and `stable` are true; Tables have what is looked up; one board, a batch and
+    every backend agree. Games are played up to `max_plies`; the same seed plays the same games.
 
     against: the same game, written otherwise, such as in plain Python: both play the same moves,
     which must have the same names, and the first ply after which they differ is shown.
@@ -117,7 +130,8 @@ def _random_game(
     while not position.is_over() and position.ply < max_plies:
         action = int(rng.choice(position.legal_actions()))
         yield position, action
-        position = position.step(action)
+        with _in_tables(position):
+            position = position.step(action)
     yield position, game.noop
 
 
@@ -137,8 +151,11 @@ def _check_class(game: Game) -> None:
     fewest, most = game.opening_plies
     if not 0 <= fewest <= most:
         raise RulesError(f"opening_plies is {game.opening_plies}: fewest come first")
+    if any(symmetry.board != game.board for symmetry in game.symmetries):
+        raise RulesError(f"symmetries are of another board than {tuple(game.board)}")
     if Symmetry(board=game.board) not in game.symmetries:
         raise RulesError("symmetries lack the identity")
+    _check_masks(game)
     asked = (game.over, game.points, game.planes, game.evaluate)
     if game.history and not any(map(_takes_repeats, asked)):
         raise RulesError(
@@ -150,6 +167,20 @@ def _check_class(game: Game) -> None:
         if len({_listing(kernel.program()) for _ in range(_TRACES)}) > 1:
             raise RulesError(
                 f"{kernel.name} is another function each time that its rules are run: {LIMITS}"
+            )
+
+
+def _check_masks(game: Game) -> None:
+    """A heuristic does not look for pieces beyond the board, as with masks of a larger one."""
+    beyond = ALL & ~game.board.all
+    program = game.kernels.evaluate.program()
+    for node in program.nodes:
+        first, mask = (program.nodes[k] for k in (*node.args, 0, 0)[:2])
+        looks = (node.op, first.op, mask.op) == ("and", "input", "const")
+        if looks and first.extra < len(game.squares) and mask.extra & beyond not in (0, beyond):
+            raise RulesError(
+                f"evaluate looks at the squares {mask.extra:#x}, of a larger board than "
+                f"{game.board.rows}x{game.board.columns}"
             )
 
 
@@ -200,7 +231,7 @@ def _check_end(game: Game, rng: np.random.Generator) -> None:
 
 
 def _check_position(game: Game, position: Position) -> None:
-    with _at(_place(position)):
+    with _in_tables(position), _at(_place(position)):
         checks: tuple[Callable[[Game, Position], None], ...] = (_check_object,)
         if game.in_words:
             checks = (
@@ -224,6 +255,33 @@ def _at(place: str) -> Iterator[None]:
         yield
     except RulesError as error:
         raise RulesError(f"{place}: {error}") from None
+
+
+@contextmanager
+def _in_tables(position: Position) -> Iterator[None]:
+    """Errors of rules that ask a Table for what it does not have name the position."""
+    try:
+        yield
+    except IndexError as error:
+        if not position.game.in_words:
+            raise
+        wrong = _missing(position) or str(error)
+        raise RulesError(f"{_place(position)}: {wrong}") from error
+
+
+def _missing(position: Position) -> str:
+    """Which rule asks a Table for what it does not have, and in which line; "" if none does."""
+    kernels, given = position.game.kernels, (*position.words, position.to_move, position.ply)
+    calls = [(kernels.begin, given), (kernels.points, given[:-1])]
+    calls += [(kernel, given) for kernel in (kernels.planes, kernels.evaluate, kernels.features)]
+    calls += [(kernels.step_words, (*given, action)) for action in position.legal_actions()]
+    for kernel, words in calls:
+        try:
+            kernel.as_written(*words)
+        except ValueError as error:
+            if isinstance(error.__cause__, IndexError):
+                return str(error)
+    return ""
 
 
 def _place(position: Position) -> str:
@@ -458,7 +516,8 @@ def _check_against(game: Game, other: Game, rng: np.random.Generator, max_plies:
             return
         action = int(rng.choice(here.legal_actions()))
         line.append(game.action_name(action, here))
-        here, there = here.step(action), there.step(other.parse_action(line[-1]))
+        with _in_tables(here):
+            here, there = here.step(action), there.step(other.parse_action(line[-1]))
 
 
 def _seen_by_name(position: Position, other: Position) -> dict[str, Any]:
@@ -487,20 +546,16 @@ def _drawn(position: Position) -> str:
 def _check_batches(game: Game, positions: list[Position], actions: list[int]) -> None:
     """One board and a batch, and all backends, must agree on every position."""
     expected: dict[str, Any] = {}
-    used = get_backend()
-    try:
-        backends = ("numpy", "numba") if find_spec("numba") and game.in_words else ("numpy",)
-        for backend in backends:
-            set_backend(backend)
-            for what, alone, together in _computed(game, positions, actions):
-                right = expected.setdefault(what, alone)
-                for how, values in (("one board", alone), ("a batch", together)):
-                    wrong = [k for k, value in enumerate(values) if value != right[k]]
-                    for k in wrong:
-                        with _at(_place(positions[k])):
-                            _compare(f"{what} of {how} by {backend}", values[k], right[k])
-    finally:
-        set_backend(used)
+    for backend in ("numpy", "numba") if find_spec("numba") and game.in_words else ("numpy",):
+        set_backend(backend)
+        for what, alone, together in _computed(game, positions, actions):
+            right = expected.setdefault(what, alone)
+            for how, values in (("one board", alone), ("a batch", together)):
+                wrong = [k for k, value in enumerate(values) if value != right[k]]
+                for k in wrong:
+                    with _at(_place(positions[k])):
+                        _compare(f"{what} of {how} by {backend}", values[k], right[k])
+    set_backend("numpy")
 
 
 def _computed(
@@ -508,9 +563,9 @@ def _computed(
 ) -> Iterator[tuple[str, list[Any], list[Any]]]:
     """The values computed for each position, on one board and in a batch."""
     state = stack(positions)
-    after = game.positions(game.step(state, np.array(actions)))
-    # The last position has no action.
-    yield "next", list(map(Position.step, positions[:-1], actions)), after[:-1]
+    *before, _ = positions  # the last position has no action
+    after = game.step(take(state, slice(len(before))), np.array(actions[:-1], np.int64))
+    yield "next", list(map(Position.step, before, actions)), game.positions(after)
     results = list(map(tuple, game.results(state).tolist()))
     yield "result", list(map(Position.result, positions)), results
     planes = pack_bits(game.observe_planes(state).reshape(len(positions), -1))

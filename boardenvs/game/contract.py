@@ -370,7 +370,7 @@ class Game(Rules):
         actions = check_actions(actions, self.check_state(state))
         if check:
             check_legal(self, state, actions)
-        return step_rows(self, state, actions)
+        return step_rows(self, state, actions, ~state.terminated)
 
     def step_batch(
         self,

@@ -25,6 +25,7 @@ import operator
 from collections.abc import Callable, Sequence
 from functools import reduce
 from itertools import chain
+from traceback import extract_tb
 from typing import Any
 
 from boardenvs.board import bitboard
@@ -96,9 +97,11 @@ class Kernels:
         self._check_tuple("moves", self.moves(*start, 0), parts)
         try:
             played = self._play(*start, 0, rules.noop)
-        except IndexError as error:
+        except ValueError as error:
+            if not isinstance(error.__cause__, IndexError):
+                raise
             raise ValueError(
-                f"{rules.id}: play of action {rules.noop}, noop: {error}; one that is "
+                f"{rules.id}: play of action {rules.noop}, noop: {error.__cause__}; one that is "
                 f"indexed by actions needs {rules.num_actions}"
             ) from error
         self._check_tuple("play", played, size)
@@ -366,10 +369,15 @@ def by_name(rules: Rules, rule: Callable[..., Any], *given: str) -> Callable[...
     def on_words(*words: Any) -> Any:
         repeats = words[size - 1] if rules.history else 0
         values = (*rules.join(words), *words[size:], repeats)
-        width = WIDTH.set(rules.board.words)
+        width, board = WIDTH.set(rules.board.words), bitboard.PLAYED_ON.set(rules.board)
         try:
             return rule(*(values[place] for place in places))
+        except IndexError as error:  # of a Table, on ints
+            frames = extract_tb(error.__traceback__)
+            line = [x.line for x in frames if x.name != "__getitem__"][-1]
+            raise ValueError(f"{rules.id}: {rule.__name__}: {error}, in {line!r}") from error
         finally:
             WIDTH.reset(width)
+            bitboard.PLAYED_ON.reset(board)
 
     return on_words

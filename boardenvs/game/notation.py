@@ -335,6 +335,11 @@ class Moving(Notation):
     def needs_position(self) -> bool:  # type: ignore[override]
         return self.distance is None
 
+    def sizes(self, game: Game) -> tuple[int, ...]:
+        for direction in self.directions:
+            direction.check_board(game.board)
+        return super().sizes(game)
+
     def explain(self, game: Game) -> str:
         names = ", ".join(f"{i} {_compass(d)}" for i, d in enumerate(self.directions))
         return (

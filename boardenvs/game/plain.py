@@ -13,7 +13,7 @@ import inspect
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial, reduce
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -259,11 +259,16 @@ class PlainGame(Game):
         return paths[:, None].view(np.int32) - 1, *rest
 
     def unpacked(self, arrays: Sequence[Array]) -> State:
-        state = self.init(len(arrays[0]))
+        known = {"": PlayedBoard(self.first_board)}  # of many positions of a game, each once
+        boards = np.empty(len(arrays[0]), object)
         for row, line in enumerate(np.asarray(arrays[0]).tolist()):
-            played = [action for action in line if action >= 0]
-            state.words[0][row] = reduce(self.kernels.after, played, state.words[0][row])
-        return super().unpacked([*state.words, *arrays[1:]])
+            boards[row] = known[""]
+            for action in line:
+                if action >= 0:
+                    path = boards[row].path + chr(action + 1)
+                    known[path] = known.get(path) or self.kernels.after(boards[row], action)
+                    boards[row] = known[path]
+        return super().unpacked([boards, *arrays[1:]])
 
 
 def _snake(name: str) -> str:

@@ -81,12 +81,25 @@ def difference(kernel: Kernel, inputs: Sequence[Array]) -> IntArray:
     return mine - theirs
 
 
-def step_rows(game: Game, state: State, actions: IntArray) -> State:
-    """Return the state after one ply in every row, see `Game.step`."""
-    frozen = np.flatnonzero(state.terminated)
-    if frozen.size:
+def step_rows(game: Game, state: State, actions: IntArray, plays: BoolArray) -> State:
+    """Return the state after one ply in the rows that play; the others stay as they are, and a
+    class in plain Python does not see them.
+    """
+    idle = np.flatnonzero(~plays)
+    if not idle.size:
+        return _step_all(game, state, actions)
+    if game.backend == "numba":  # a ply costs less than a copy
         actions = actions.copy()
-        actions[frozen] = game.noop
+        actions[idle] = game.noop
+        new = _step_all(game, state, actions)
+        put(new, idle, take(state, idle))
+        return new
+    rows, new = np.flatnonzero(plays), State.of_arrays(x.copy() for x in state.arrays)
+    put(new, rows, _step_all(game, take(state, rows), actions[rows]))
+    return new
+
+
+def _step_all(game: Game, state: State, actions: IntArray) -> State:
     new = game.empty(len(actions))
     game.kernels.step_words.batch(
         [*state.inputs, actions.view(np.uint64)],
@@ -95,8 +108,6 @@ def step_rows(game: Game, state: State, actions: IntArray) -> State:
     np.add(state.ply, 1, out=new.ply)
     if game.history:
         _remember(game, state, new)
-    if frozen.size:
-        put(new, frozen, take(state, frozen))
     return new
 
 
@@ -162,12 +173,7 @@ def _step_batch_by_parts(
     """
     plays = is_legal(game, state, actions) & ~state.terminated & ~waiting
     illegal = ~(plays | waiting)
-    rows = np.flatnonzero(plays)
-    if len(rows) == len(actions):
-        new = step_rows(game, state, actions)
-    else:
-        new = State.of_arrays(x.copy() for x in state.arrays)
-        put(new, rows, step_rows(game, take(state, rows), actions[rows]))
+    new = step_rows(game, state, actions, plays)
     terminated, truncated = new.terminated & plays, is_truncated(game, new) & plays
     rewards = np.zeros(len(actions))
     ended = np.flatnonzero(terminated | truncated)

@@ -27,6 +27,7 @@ from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, s
 from boardenvs.utils.checks import check_name, is_whole, quote
 
 _BLACK, _RED = from_squares(["d4", "e5"]), from_squares(["d5", "e4"])
+_CORNERS = from_squares(["a1", "a8", "h1", "h8"])
 CENTRE_HOLES = from_squares(["c3", "c6", "f3", "f6"])
 
 _EMPTIES = ("nobody", "winner")
@@ -135,6 +136,15 @@ class Othello(Game):
 
     def planes(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
         return (own, opp, self.holes) if self.holes else (own, opp)
+
+    @property
+    def has_heuristic(self) -> bool:
+        """Whether a corner is in play: the weights count how far a square is from one."""
+        return self.holes & _CORNERS != _CORNERS
+
+    @property
+    def no_heuristic(self) -> str:
+        return f"{self.id} has a heuristic for boards with corners, and all four are holes"
 
     def evaluate(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, Bits]:
         """The weights of both sides' discs; what a disc costs is credited to the other side."""

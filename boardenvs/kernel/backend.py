@@ -118,6 +118,10 @@ class Kernel:
             function = self._one[get_backend()] = self.compile_one(get_backend())
         return function(*inputs)
 
+    def as_written(self, *inputs: int) -> Any:
+        """The function on ints as its author has written it, not compiled."""
+        return self._function(*inputs)
+
     def one_in_parts(self, *inputs: int) -> tuple[tuple[int, ...], Array]:
         """For one board: the outputs that are words in the layout, as ints, and the bits of those
         that are bytes there, which come after them, lowest first, (64 * n,) int8 of 0 and 1.

@@ -103,7 +103,7 @@ class ReplayBuffer:
         filled = min(self.added, self.size)
         return {
             "added": self.added,
-            "state": tuple(x[:filled] for x in self._state.arrays),
+            "state": self._game.packed(take(self._state, slice(filled))),
             "arrays": [x[:filled] for x in self._arrays()],
         }
 
@@ -111,8 +111,8 @@ class ReplayBuffer:
         """Go on from a `snapshot`."""
         self.added = snapshot["added"]
         filled = min(self.added, self.size)
-        mine = (*self._state.arrays, *self._arrays())
-        for x, y in zip(mine, (*snapshot["state"], *snapshot["arrays"]), strict=True):
+        put(self._state, slice(filled), self._game.unpacked(snapshot["state"]))
+        for x, y in zip(self._arrays(), snapshot["arrays"], strict=True):
             x[:filled] = y
         self._going_on = {}
         self._wait(np.flatnonzero(~self._ready[:filled]))

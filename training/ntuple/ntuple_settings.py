@@ -79,6 +79,10 @@ class NTupleConfig(GameSettings):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         game = self.make_game()
+        if not game.in_words:
+            raise ValueError(
+                f"{self.game} is written in plain Python: evaluations are learnt for rules on words"
+            )
         if self.generations[0].targets is not None:
             raise ValueError(
                 "generations.0.targets: the first generation has no evaluation to search with, its "
