@@ -36,7 +36,6 @@ from training.ntuple.ntuple_settings import (
 from training.ntuple.play import (
     WIN,
     Positions,
-    PositionsFileError,
     load_positions,
     of_search,
     play,
@@ -105,40 +104,12 @@ def test_positions_know_how_their_games_ended() -> None:
     assert set(np.abs(results).tolist()) <= {0, WIN}
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"result": np.full(2, np.nan, np.float32)},
-        {"game": np.zeros(1, np.int32)},
-        {"words": np.zeros((2, 1), np.uint64)},
-        {"words": np.full((2, 2), 1, np.uint64)},
-        {"to_move": np.full(2, 5, np.int8)},
-        {"ply": np.zeros(2, object)},
-    ],
-    ids=str,
-)
-def test_files_of_no_positions_are_refused(change: dict[str, Any], tmp_path: Path) -> None:
-    whole: dict[str, Any] = {
-        "words": np.array([[1, 2], [4, 8]], np.uint64),
-        "result": np.zeros(2, np.float32),
-        "game": np.zeros(2, np.int32),
-        "to_move": np.zeros(2, np.int8),
-        "ply": np.zeros(2, np.int32),
-    }
-    file, game = tmp_path / "positions.npz", make("othello")
-    save_positions(file, Positions(**whole), "these")
-    load_positions(file, "these", game)
-    save_positions(file, Positions(**whole | change), "these")
-    with pytest.raises(PositionsFileError, match="is not a positions file, or is damaged"):
-        load_positions(file, "these", game)
-
-
 def test_positions_of_a_large_board_are_read_back(tmp_path: Path) -> None:
     """The words of a side are those of the same squares as the other's, and no more."""
     game, rng = make("go"), np.random.default_rng(0)
     found = play(game, None, GenerationSettings(games=2, depth=1, opening_plies=(70, 74)), 2, rng)
     save_positions(tmp_path / "positions.npz", found, "these")
-    again = load_positions(tmp_path / "positions.npz", "these", game)
+    again = load_positions(tmp_path / "positions.npz", "these")
     for column, before in zip(again, found, strict=True):
         np.testing.assert_array_equal(column, before)
 
@@ -184,7 +155,7 @@ def test_a_run_ends_with_an_evaluation_and_a_report_also_where_it_was_interrupte
         patch.setattr("training.ntuple.play.play", interrupted)
         assert run() == 130
     assert f"go on with: {python_command('training.ntuple')}" in capsys.readouterr().out
-    assert len(list((folder / "positions").glob("*.npz"))) == 3
+    assert len(list((folder / "positions").glob("*.npz"))) == 2
     assert run() == 2  # the folder is there
     assert run("--resume", "--set", "seed=1") == 2
     assert "seed was 0 and is 1" in capsys.readouterr().err

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 import multiprocessing
 import os
 import re
@@ -13,7 +12,6 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +97,7 @@ def end_of(folder: Path) -> list[Any]:
     """The last checkpoint, the policy and the report of a run, without times."""
     content = load_newest(folder / "checkpoints")[0]
     assert content is not None
-    del content["seconds"], content["settings"]  # which may name other threads
+    del content["seconds"]
     for row in content["results"]:
         del row["minutes"]
     result = json.loads((folder / "result.json").read_text())
@@ -183,20 +181,12 @@ def test_a_checkpoint_of_another_run_is_refused(
     folder = Path(shutil.copytree(finished, "runs/tiny")) / "checkpoints"
     content = load_newest(folder)[0]
     assert content is not None
-    results, learner = content["results"], content["learner"]
-    memory = deepcopy(learner["optimizer"]["state"])
-    forgetful = {"state": {**memory, 0: {"step": memory[0]["step"]}}}
-    memory[0]["exp_avg"][0] = math.inf
-    network = {key: value.fill_(math.nan) for key, value in deepcopy(learner["policy"]).items()}
+    learner = content["learner"]
+    smaller = {key: value[:1] for key, value in learner["policy"].items()}
     for change, wrong in (
-        ({"settings": content["settings"] | {"seed": 7}}, "  seed was 7 and is"),
-        ({"results": [results[0] | {"scores": {}}]}, "against others"),
-        ({"learner": learner | {"policy": network}}, "as large as nan"),
-        ({"learner": learner | {"optimizer": forgetful}}, "exp_avg"),
-        ({"learner": learner | {"optimizer": {"state": memory}}}, "of other weights"),
+        ({"learner": learner | {"policy": smaller}}, "size mismatch"),
         ({"steps": "x"}, "invalid literal"),
-        ({"steps": -(10**18)}, "must be 0 or more"),
-        ({"best": ()}, "not enough values"),
+        ({"results": [{"steps": 8}]}, "minutes"),
     ):
         save_checkpoint(folder, 10**6, content | change)
         assert ppo.main([tiny, "--resume"]) == 2
@@ -251,11 +241,7 @@ def test_a_run_is_neither_overwritten_nor_resumed_by_mistake(
     assert "ppo.gae_lambda was 0.95 and is 0.3" in message
     assert "report" not in message
     assert "threads" not in message
-    settings = Path("runs/tiny/config.yaml")
-    settings.write_text("".join(f"{i:0500}: {i:0500}\n" for i in range(100)))
-    assert ppo.main([tiny, "--resume"]) == 2
-    assert len(capsys.readouterr().err) < 10_000
-    settings.unlink()
+    Path("runs/tiny/config.yaml").unlink()
     assert ppo.main([tiny, "--overwrite"]) == 2
     assert "is not replaced" in capsys.readouterr().err
 
@@ -335,20 +321,20 @@ def test_the_best_policy_is_kept_whatever_comes_after(
     training, _ = counting(tmp_path / "tiny")
     assert training.best.steps == 50
     assert counted(tmp_path / "tiny" / "policy.npz") == [50]
-    again, _ = counting(tmp_path / "tiny", resume=True)
-    assert again._best.value_head[1].tolist() == [50]
+    (tmp_path / "tiny" / "policy.npz").unlink()
+    counting(tmp_path / "tiny", resume=True)
+    assert counted(tmp_path / "tiny" / "policy.npz") == [50]
 
 
 def test_the_policy_of_each_evaluation_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As a player of a tournament; those of a part of the run that was lost are removed."""
+    """As a player of a tournament, also where a part of the run is lost and repeated."""
     policies = tmp_path / "tiny" / "policies"
     with monkeypatch.context() as patch:
         patch.setattr(Counting, "save", at_call(4, Counting.save, interrupt))
         with pytest.raises(KeyboardInterrupt):
             counting(tmp_path / "tiny")
-    shutil.copy(policies / "000000000100.npz", policies / "000000000099.npz")
     counting(tmp_path / "tiny", resume=True)
     assert {p.name: counted(p) for p in policies.iterdir()} == {
         f"{steps:012d}.npz": [steps] for steps in (10, 50, 100)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from typing import Any
+
 from pydantic import BaseModel
 
 from boardenvs.agents import Agent
@@ -53,6 +56,7 @@ class SuiteResult(BaseModel):
 
     @property
     def metrics(self) -> dict[str, float]:
+        """The numbers of TensorBoard and of `evaluations.csv`."""
         metrics = {"evaluation/worst": self.rank[0]}
         metrics |= {f"evaluation/{name}": score.score for name, score in self.scores.items()}
         for end in ("low", "high"):
@@ -65,41 +69,23 @@ class SuiteResult(BaseModel):
         return "   ".join(parts + [f"{name} {value:.4g}" for name, value in self.exact.items()])
 
 
-def evaluate(
-    config: RunSettings,
-    policy: Policy,
-    seed: int,
-    steps: int,
-    minutes: float,
-    losses: dict[str, float],
-) -> SuiteResult:
-    """Evaluate a policy in a run's suite, after this many steps and minutes."""
+def evaluate(config: RunSettings, policy: Policy, seed: int) -> dict[str, Any]:
+    """Return the fields of a `SuiteResult` that judge a policy."""
     game, agent = config.make_game(), PolicyAgent(policy)
-    return SuiteResult(
-        steps=steps,
-        minutes=minutes,
-        losses=losses,
-        scores=play_suite(game, agent, config.evaluation, seed),
-        exact=examine(game, agent, seed),
-        kept=_mark(game, agent),
-    )
-
-
-def _mark(game: Game, agent: Agent) -> float | None:
-    """Return the share of the exam's positions whose value the agent keeps; None without one."""
-    try:
-        return take_exam(game, agent).total.kept
-    except ValueError:
-        return None
+    scores = play_suite(game, agent, config.evaluation, seed)
+    result: dict[str, Any] = {"scores": scores, "exact": examine(game, agent, seed)}
+    with contextlib.suppress(ValueError):  # the game has no exam
+        result["kept"] = take_exam(game, agent).total.kept
+    return result
 
 
 def play_suite(game: Game, agent: Agent, suite: SuiteSettings, seed: int) -> dict[str, Score]:
-    """Play the agent against each opponent of the suite; returns the scores by opponent."""
+    """Return the agent's scores against each opponent of the suite."""
     return {name: score_of(play(game, suite, agent, name, seed)) for name in suite.opponents}
 
 
 def play(game: Game, suite: SuiteSettings, a: object, b: object, seed: int) -> MatchResult:
-    """Play a match on the suite's openings; RuntimeError if one of the two players fails."""
+    """Return a match on the suite's openings; RuntimeError if one of the two players fails."""
     result = play_match(game, a, b, suite.pairs, opening_plies=suite.opening_plies, seed=seed)
     for stats in result.stats:
         if stats.forfeits:

@@ -58,8 +58,6 @@ _FREE_TO_CHANGE = (
     "workers",
 )
 
-_MOST_NAMED = 20  # settings that differ
-
 KEEP = 2  # checkpoints: the latest, and one to fall back on
 _MAGIC = b"boardenvs checkpoint 3\n"
 _START = len(_MAGIC) + hashlib.sha256().digest_size
@@ -115,16 +113,10 @@ def _check_replaceable(folder: Path, overwrite: bool) -> None:
 
 def _check_same(folder: Path, config: GameSettings) -> None:
     """RunError if there is no run with these settings."""
-    check_same_settings(folder, _settings_in(folder), config)
-
-
-def check_same_settings(made: Path, before: dict[str, Any], config: GameSettings) -> None:
-    """RunError if what was made with the settings before cannot go on with these."""
-    if changed := list(_differences(before, config.model_dump(mode="json"))):
-        more = ["  ..."] * (len(changed) > _MOST_NAMED)
+    if changed := list(_differences(_settings_in(folder), config.model_dump(mode="json"))):
         raise RunError(
-            f"{made} was made with other settings; resume with those, or give another name:\n"
-            + "\n".join(changed[:_MOST_NAMED] + more)
+            f"{folder} was made with other settings; resume with those, or give another name:\n"
+            + "\n".join(changed)
         )
 
 
@@ -181,19 +173,6 @@ def load_newest(folder: Path) -> tuple[dict[str, Any] | None, list[str]]:
     if problems:
         raise CheckpointError("no checkpoint can be used:\n  " + "\n  ".join(problems))
     return None, []
-
-
-def restore_optimizer(optimizer: th.optim.Optimizer, saved: dict[str, Any]) -> None:
-    """Go on with the memory of a saved optimizer, and settings as they are; ValueError if it does
-    not fit.
-    """
-    groups = optimizer.state_dict()["param_groups"]
-    optimizer.load_state_dict({"state": saved["state"], "param_groups": groups})
-    for weights, memory in optimizer.state.items():
-        step, mean, square = (memory[name] for name in ("step", "exp_avg", "exp_avg_sq"))
-        fit = step.shape == () and mean.shape == square.shape == weights.shape
-        if not (fit and step >= 0 and mean.isfinite().all() and (square >= 0).all()):
-            raise ValueError("its optimizer is of other weights")
 
 
 def _load(path: Path) -> dict[str, Any]:

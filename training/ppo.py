@@ -30,7 +30,7 @@ from boardenvs.envs.sb3_ppo import SelfPlayPPO
 from boardenvs.game.contract import Game
 from boardenvs.utils.console import make_console
 from training.command import run, training_command
-from training.folder import restore_optimizer, to_arrays
+from training.folder import to_arrays
 from training.run import Run, board_groups, board_options, game_metrics
 from training.run_settings import POOL, PPOConfig, find_device, find_precision
 
@@ -247,7 +247,7 @@ class PPOLearner(SelfPlayPPO):
     def restore(self, captured: dict[str, Any]) -> None:
         """Go on from a `capture` of a learner with the same settings, its arrays as tensors."""
         self.policy.load_state_dict(captured["policy"])
-        restore_optimizer(self.policy.optimizer, captured["optimizer"])
+        self.policy.optimizer.load_state_dict(captured["optimizer"])
         self.num_timesteps = captured["steps"]
         self._n_updates = captured["updates"]
         self._last_episode_starts = to_arrays(captured["episode_starts"])

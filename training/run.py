@@ -28,8 +28,7 @@ from boardenvs.game.state import FloatArray, State, concat
 from boardenvs.utils.ending import ENDING, handling
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.imports import describe
-from training.folder import RunError, check_same_settings, load_newest, save_checkpoint, to_arrays
-from training.policies import drop_policies, keep_policy
+from training.folder import RunError, load_newest, save_checkpoint, to_arrays
 from training.run_settings import POOL, POOL_SIZE, SELF_PLAY, RunSettings, SelfPlaySettings
 
 if TYPE_CHECKING:
@@ -61,7 +60,6 @@ class Run(ABC):
         self._before: FloatArray = np.zeros(2)  # wall and CPU seconds of earlier parts of the run
         self._began = _clocks()
         self._saved = 0  # steps of the last checkpoint
-        self._best: Policy
         self._bar: Progress
 
     # ---- what a trainer defines ------------------------------------------------------------------
@@ -92,10 +90,8 @@ class Run(ABC):
         """Train, judge the best policy and write the report; False if interrupted."""
         finished = self.train(resume, console)
         if finished:
-            from boardenvs.agents.policy_file import save_policy
             from training.report import write_report
 
-            save_policy(self._best, self.folder / "policy.npz")
             write_report(self, console)
         return finished
 
@@ -128,8 +124,7 @@ class Run(ABC):
         )
         is_last = self.is_finished()
         if is_last or not self.results or is_due(before, self.steps, config.evaluation.every):
-            losses = {name: x for name, x in metrics.items() if "loss" in name}
-            metrics = metrics | self._evaluate(losses)
+            metrics |= self._evaluate({k: x for k, x in metrics.items() if "loss" in k})
         for name, value in metrics.items():
             self.logger.record(name, value)
         self.logger.dump(self.steps)
@@ -148,11 +143,11 @@ class Run(ABC):
 
     def _evaluate(self, losses: dict[str, float]) -> dict[str, float]:
         from boardenvs.agents.policy_file import save_policy
-        from training.evaluation import evaluate
+        from training.evaluation import SuiteResult, evaluate
 
-        config, policy = self.config, self._learnt()
-        seed = SUITE_SEED + config.seed
-        result = evaluate(config, policy, seed, self.steps, self.minutes, losses)
+        policy, path = self._learnt(), self._policy_file(self.steps)
+        judged = evaluate(self.config, policy, SUITE_SEED + self.config.seed)
+        result = SuiteResult(steps=self.steps, minutes=self.minutes, losses=losses, **judged)
         self.results.append(result)
         best = "   best so far" if self.best is result else ""
         line = f"{result.steps:>11,} steps {result.minutes:6.2f} min   {result}{best}"
@@ -163,11 +158,19 @@ class Run(ABC):
         for r in self.results:
             writer.writerow({"steps": r.steps, "minutes": r.minutes, **r.metrics})
         write_atomically(self.folder / "evaluations.csv", text.getvalue().encode())
-        keep_policy(self.folder, policy, self.steps)
+        path.parent.mkdir(exist_ok=True)
+        save_policy(policy, path)
         if best:
-            self._best = policy
-            save_policy(policy, self.folder / "policy.npz")
+            self._take_best()
         return result.metrics
+
+    def _policy_file(self, steps: int) -> Path:
+        """Return the file of the policy that was evaluated after these steps."""
+        return self.folder / "policies" / f"{steps:012d}.npz"
+
+    def _take_best(self) -> None:
+        best = self._policy_file(self.best.steps)
+        write_atomically(self.folder / "policy.npz", best.read_bytes())
 
     @property
     def best(self) -> SuiteResult:
@@ -198,11 +201,9 @@ class Run(ABC):
     def save(self) -> None:
         """Write a checkpoint."""
         content = {
-            "settings": self.config.model_dump(mode="json"),
             "steps": self.steps,
             "seconds": self._seconds(),
             "results": [r.model_dump() for r in self.results],
-            "best": self._best.layers,
             "pool": self.pool.snapshot() if self._has_pool else None,
             **self._snapshot(),
         }
@@ -212,7 +213,7 @@ class Run(ABC):
     def resume(self, console: Console) -> None:
         """Go on from the newest checkpoint.
 
-        RunError if there are only damaged ones, or it is of a run with other settings.
+        RunError if there are only damaged ones, or it is of another run.
         """
         folder = self.folder / "checkpoints"
         saved, warnings = load_newest(folder)
@@ -220,37 +221,24 @@ class Run(ABC):
             warnings.append(f"{self.folder} has no checkpoint yet: the run begins again")
         else:
             try:
-                check_same_settings(folder, saved["settings"], self.config)
                 warnings += self._go_on(saved)
-            except RunError:
-                raise
             except Exception as error:  # others may have made it
                 raise RunError(
                     f"{folder} has no checkpoint of this run: {describe(error)}"
                 ) from error
-        drop_policies(self.folder, self.steps)
         for warning in warnings:
             console.print(f"warning: {warning}", markup=False, soft_wrap=True)
 
     def _go_on(self, saved: dict[str, Any]) -> list[str]:
         """Go on from a checkpoint; returns warnings."""
-        from boardenvs.agents.policy import Policy
         from training.evaluation import SuiteResult
 
         self.steps = self._saved = int(saved["steps"])
-        if self.steps < 0:
-            raise ValueError(f"steps is {self.steps}: it must be 0 or more")
         self._before = to_arrays(saved["seconds"]).reshape(2)
         self.results = [SuiteResult.model_validate(r) for r in saved["results"]]
-        if any({*r.scores} != {*self.config.evaluation.opponents} for r in self.results):
-            raise ValueError("its results are against others than evaluation.opponents")
-        *hidden, policy, value = to_arrays(saved["best"])
-        notes = self.notes() | {"steps": self.best.steps}
-        self._best = Policy(self.game, tuple(hidden), policy, value, notes)
-        warnings = self.pool.restore(saved["pool"]) if self._has_pool else []
+        self._take_best()
         self._restore(saved)
-        self._policy()  # ValueError for weights that are not finite
-        return warnings
+        return self.pool.restore(saved["pool"]) if self._has_pool else []
 
     @property
     def minutes(self) -> float:

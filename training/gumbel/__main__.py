@@ -93,8 +93,6 @@ class GumbelRun(Run):
         self._play.restore(to_arrays(snapshot["games"]))
         self._rng.bit_generator.state = snapshot["rng"]
         self._to_learn = snapshot["to_learn"]
-        if not 0 <= self._to_learn < self.config.learning.batch_size:
-            raise ValueError(f"to_learn is {self._to_learn}: it must be less than a batch")
 
 
 def train(config: GumbelConfig, folder: Path, resume: bool, console: Console) -> bool:

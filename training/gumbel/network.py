@@ -15,7 +15,6 @@ from boardenvs.search import Evaluator
 from boardenvs.search.alphabeta import alphabeta_for
 from boardenvs.search.evaluation import POINT, WON, Evaluation
 from boardenvs.search.limits import Limits
-from training.folder import restore_optimizer
 from training.gumbel.gumbel_settings import LearningSettings
 from training.gumbel.replay import ReplayBatch
 
@@ -127,7 +126,7 @@ class NetworkLearner:
         """Go on from a `snapshot`."""
         self.network.load_state_dict(snapshot["network"])
         self.average.load_state_dict(snapshot["average"])
-        restore_optimizer(self._optimizer, snapshot["optimizer"])
+        self._optimizer.load_state_dict(snapshot["optimizer"])
 
 
 def _tensors(game: Game, state: State, device: th.device) -> tuple[th.Tensor, th.Tensor]:

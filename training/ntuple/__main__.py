@@ -11,18 +11,16 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import Progress
 
 from boardenvs.agents import make_agent
 from boardenvs.arena.executor import Executor, WorkerError
 from boardenvs.report import Document, ReportTable
 from boardenvs.search.evaluation_file import EvaluationFileError, save_evaluation
+from boardenvs.utils.console import counting
 from boardenvs.utils.files import write_atomically
 from training.command import training_command
 from training.evaluation import play_suite
@@ -30,22 +28,16 @@ from training.folder import RunError
 from training.ntuple import run
 from training.ntuple.ntuple_settings import NTupleConfig
 from training.ntuple.play import PositionsFileError
-from training.run import REPORT_SEED, stop_requests
+from training.run import REPORT_SEED
 
 _DEPTH = 4  # plies that the evaluation's player searches in the report
 
 
-class StopLearning(Exception):  # noqa: N818 - no error, as StopIteration
-    """The run was asked to stop."""
-
-
 def train(config: NTupleConfig, folder: Path, resume: bool, console: Console) -> bool:
-    """Learn, judge the evaluation and write the report; False if interrupted."""
+    """Learn, judge the evaluation and write the report; files make a run go on, not `resume`."""
     try:
-        with Executor(config.workers) as executor, _display(console) as show:
+        with Executor(config.workers) as executor, counting(config.name) as show:
             evaluation = run.NTupleRun(config, folder, show, executor).learn()
-    except StopLearning:
-        return False
     except WorkerError as error:
         raise RunError(f"{error}; go on with --resume") from None
     except (EvaluationFileError, PositionsFileError) as error:
@@ -72,20 +64,6 @@ def train(config: NTupleConfig, folder: Path, resume: bool, console: Console) ->
     write_atomically(folder / "result.json", json.dumps(result, indent=1).encode())
     console.print(report.markdown(), markup=False, soft_wrap=True)
     return True
-
-
-@contextmanager
-def _display(console: Console) -> Iterator[run.Progress]:
-    """Yield a function that shows progress, and raises StopLearning after a request to stop."""
-    with Progress(console=console) as bar, stop_requests() as stop_requested:
-        task = bar.add_task("")
-
-        def show(what: str, done: int, total: int) -> None:
-            bar.update(task, description=what, completed=done, total=total)
-            if stop_requested():
-                raise StopLearning
-
-        yield show
 
 
 main = partial(training_command, "training.ntuple", NTupleConfig, train)  # takes the arguments

@@ -17,7 +17,6 @@ from boardenvs.arena.executor import WorkerError
 from boardenvs.game.contract import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import Int8Array, IntArray, State, WordArray, for_movers, take, where
-from boardenvs.kernel.wide import split
 from boardenvs.search import AlphaBeta, Evaluation, Limits, alphabeta_for
 from boardenvs.search.compiled.nodes import DECIDED
 from boardenvs.search.compiled.nodes import WIN as SEARCHED_WIN
@@ -178,25 +177,9 @@ def save_positions(path: Path, positions: Positions, settings: str) -> None:
     write_archive(path, positions._asdict() | {"settings": np.array(settings)})
 
 
-def load_positions(path: Path, settings: str, game: Game) -> Positions:
-    """Read a file of `save_positions`; PositionsFileError if it is not one of this game with these
-    settings.
-    """
+def load_positions(path: Path, settings: str) -> Positions:
+    """Return what `save_positions` wrote; PositionsFileError for damage or other settings."""
     with _KIND.open(path) as arrays:
         if arrays["settings"] != settings:
             raise PositionsFileError(f"{path} was made with other settings")
-        positions = Positions(*(arrays[name] for name in Positions._fields))
-        rows, state = positions.ply.shape, positions.as_state(game)
-        forms = [(x.dtype.name, x.shape) for x in positions[:3]]
-        words = "uint64", (*rows, game.known_words)
-        game.check_values(state)
-        width = game.board.words
-        own, opp = np.stack(state.words[: 2 * width]).reshape(2, width, -1)
-        board = np.array(split(game.board.all, width), np.uint64)[:, None]
-        if (
-            forms != [words, ("float32", rows), ("int32", rows)]
-            or (own & opp | (own | opp) & ~board).any()
-            or not (abs(positions.result) <= WON).all()
-        ):
-            raise ValueError("its arrays hold no positions and targets")
-        return positions
+        return Positions(*(arrays[name] for name in Positions._fields))

@@ -19,14 +19,14 @@ from training.ntuple.tempo import without_tempo
 
 GAMES_A_FILE = 1000
 
-Progress = Callable[[str, int, int], None]  # what is being done, how much is done, of how much
+Progress = Callable[[int, int, str], None]  # how much is done, of how much, of what
 
 
 class NTupleRun:
     """Learns an evaluation, generation by generation, in a folder.
 
-    Every file follows from the settings and the files before it, so a run that is resumed ends as
-    if it had not been interrupted. An exception of `progress` ends the run; files are whole then.
+    Every file is whole, and follows from the settings and the files before it, so a run that is
+    resumed ends as if it had not been interrupted.
     """
 
     def __init__(
@@ -61,10 +61,10 @@ class NTupleRun:
         parts = self._play(generation, before)
         if settings.with_previous:
             paths = sorted((self._folder / "positions").glob(f"{generation - 1}_*.npz"))
-            parts += [load_positions(path, self._settings, self._game) for path in paths]
+            parts += [load_positions(path, self._settings) for path in paths]
 
         def progress(stage: int) -> None:
-            self._progress(f"generation {generation + 1}, stages", stage, config.stages)
+            self._progress(stage, config.stages, f"generation {generation + 1}, stages")
 
         fit = self._regression.fit(Positions.joined(parts), progress)
         notes = {
@@ -94,5 +94,5 @@ class NTupleRun:
         for number, positions in self._executor.run(tasks):
             save_positions(left[number], positions, self._settings)
             done += tasks[number].games
-            self._progress(f"generation {generation + 1}, games", done, settings.games)
-        return [load_positions(path, self._settings, self._game) for path in files]
+            self._progress(done, settings.games, f"generation {generation + 1}, games")
+        return [load_positions(path, self._settings) for path in files]
