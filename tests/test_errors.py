@@ -180,7 +180,7 @@ COMMANDS = [
     (f"arena random greedy --opening-plies 0 {10**30}", "from 0 to 1000"),
     ("arena random", "two or more"),
     ("arena --resume", "no tournament was begun there"),
-    ("rate random --seconds 0", "seconds is 0.0: it must be more than 0"),
+    ("rate random --seconds 0", "--seconds is 0.*0.01 or more"),
     # Games.
     ("games otello", "unknown game 'otello'. Did you mean 'othello'"),
     ("games lines_of_action:max_steps=many", "max_steps is 'many': it must be a whole number"),

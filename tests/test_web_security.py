@@ -21,7 +21,6 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 from websockets.sync.server import serve
 
-from boardenvs.cli.serve import WebCommand
 from boardenvs.utils.cache import private_folder
 from boardenvs.web.guard import STRANGER_SECONDS, address_in_file
 
@@ -98,8 +97,6 @@ def test_a_shared_page_is_for_other_machines_too(capfd):
             answer = httpx.get(server.url.replace(host, name))
             assert "main.js" in answer.text
         assert httpx.get(f"http://{host}:{server.port}/").status_code == 404
-    with pytest.raises(ValueError, match="--share with --allow-python"):
-        WebCommand(share=True, allow_python=True).run()
 
 
 def test_idle_connections_lock_nobody_out(server):

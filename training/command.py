@@ -37,7 +37,7 @@ def training_command(
     train: Callable[..., bool],
     arguments: Sequence[str] | None = None,
 ) -> int:
-    """Run a training as a command; returns the exit code: 0, 1 if a file cannot be written, 2 for
+    """Run a training as a command; return the exit code: 0, 1 if a file cannot be written, 2 for
     wrong input, 130 if interrupted.
 
     `train(config, folder, resume, console)` returns False if it was interrupted.
@@ -145,7 +145,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
 
 
 def _override(values: dict[str, Any], override: str) -> list[Any]:
-    """Apply an override to the values; returns the words of its key, and its value."""
+    """Apply an override to the values; return the words of its key, and its value."""
     key, separator, text = override.partition("=")
     if not separator:
         raise ConfigError(f"--set {cut(override)}: write it as key=value, for example seed=3")

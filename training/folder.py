@@ -112,7 +112,7 @@ def _check_replaceable(folder: Path, overwrite: bool) -> None:
 
 
 def _check_same(folder: Path, config: GameSettings) -> None:
-    """RunError if there is no run with these settings."""
+    """Raise RunError if there is no run with these settings."""
     if changed := list(_differences(_settings_in(folder), config.model_dump(mode="json"))):
         raise RunError(
             f"{folder} was made with other settings; resume with those, or give another name:\n"

@@ -102,7 +102,7 @@ def train(
     overwrite: bool = False,
     console: Console | None = None,
 ) -> bool:
-    """Train from Python, with callbacks of Stable-Baselines3; returns False if interrupted.
+    """Train from Python, with callbacks of Stable-Baselines3; return False if interrupted.
 
     The run's folder is runs/NAME in the current folder. RunError if it holds a run already, and
     neither `resume` nor `overwrite` is set; see also `training.command.run`.

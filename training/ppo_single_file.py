@@ -93,27 +93,27 @@ class Network(nn.Module):
         self.to(args.device)
 
     def forward(self, planes: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits of the actions (B, A), as good as -inf where `mask` is not set; values (B,)."""
+        """Return logits of actions (B, A), as good as -inf where `mask` is not set; values (B,)."""
         with torch.autocast(planes.device.type, torch.bfloat16, enabled=self.bf16):
             x = self.trunk(planes.float())
         x = x.float()
         return self.policy_head(x).masked_fill(~mask, -1e8), self.value_head(x).squeeze(1)
 
     def to_policy(self, game: boardenvs.Game, notes: dict[str, Any]) -> Policy:
-        """A copy that plays without torch; its weights are (inputs, outputs)."""
+        """Return a copy that plays without torch; its weights are (inputs, outputs)."""
         parameters = (x.detach().cpu().numpy().T.copy() for x in self.parameters())
         *hidden, policy, value = zip(parameters, parameters, strict=True)  # weights and biases
         return Policy(game, tuple(hidden), policy, value, notes)
 
 
 def look(game: boardenvs.Game, state: boardenvs.State, device: str) -> tuple[Tensor, Tensor]:
-    """Observations of the sides to move, (B, planes * 64) int8, and legal moves, (B, A) bool."""
+    """Return what the sides to move see, (B, planes * 64) int8, and legal moves, (B, A) bool."""
     planes = game.observe_planes(state).reshape(len(state.ply), -1)
     return torch.from_numpy(planes).to(device), torch.from_numpy(game.legal(state)).to(device)
 
 
 def draw(logits: Tensor) -> tuple[Tensor, Tensor]:
-    """An action for each row, drawn by its probability, and the logarithm of that."""
+    """Return an action for each row, drawn by its probability, and the logarithm of that."""
     probabilities = torch.softmax(logits, 1)  # fast for masked logits too, unlike torch.exp
     reached = probabilities.cumsum(1)
     height = (1 - torch.rand(len(logits), 1, device=logits.device)) * reached[:, -1:]
@@ -138,7 +138,7 @@ class NetworkPlayer:
 def advantages(
     rewards: Tensor, values: Tensor, ends: Tensor, next_values: Tensor, gamma: Tensor, lam: float
 ) -> Tensor:
-    """Generalised advantages (T, N), from rewards, values, ends (1 where the step ended its game)
+    """Return generalised advantages (T, N), from rewards, values, ends (1: the step ended its game)
     and `gamma` of that shape, and the values of the states after the last step, (N,).
 
     `gamma` is the factor of the next state's value: -1 if the other side moves in
@@ -155,7 +155,7 @@ def advantages(
 
 @torch.no_grad()
 def play(boards: Batch, net: Network, args: argparse.Namespace) -> list[Tensor]:
-    """The samples for `learn`: (T * N, ...) planes, masks, actions, logarithms of probabilities,
+    """Return samples for `learn`: (T * N, ...) planes, masks, actions, logarithms of probabilities,
     advantages and returns of the next `num_steps` steps on all boards.
     """
     rows = []
@@ -178,7 +178,7 @@ def play(boards: Batch, net: Network, args: argparse.Namespace) -> list[Tensor]:
 def learn(
     net: Network, optimizer: torch.optim.Adam, columns: list[Tensor], args: argparse.Namespace
 ) -> dict[str, float]:
-    """One update; its metrics."""
+    """Update the network; return metrics."""
     metrics = []
     for _ in range(args.update_epochs):
         order = torch.randperm(len(columns[0]), device=args.device)

@@ -53,6 +53,7 @@ def write_report(run: Run, console: Console) -> None:
     """Judge the policy of a finished run, `policy.npz`; write and show the report."""
     folder, config = run.folder, run.config
     final = evaluate_finally(config, folder / "policy.npz", console)
+    wall, cpu = run.minutes
     result = {
         "config": config.model_dump(mode="json"),
         "made_with": {
@@ -60,8 +61,8 @@ def write_report(run: Run, console: Console) -> None:
             "precision": find_precision(),
         },
         "steps": run.steps,
-        "minutes": run.minutes,
-        "cpu_minutes": run.cpu_minutes,
+        "minutes": wall,
+        "cpu_minutes": cpu,
         "best": run.best.model_dump(),
         "evaluations": [r.model_dump() for r in run.results],
         "report": final.model_dump(),
@@ -89,7 +90,7 @@ def _next_steps(run: Run) -> str:
 
 
 def evaluate_finally(config: RunSettings, file: Path, console: Console) -> FinalEvaluation:
-    """Play the matches of the policy, raw and shielded, against the report's opponents."""
+    """Return the results of the policy, raw and shielded, against the report's opponents."""
     game, seed = config.make_game(), REPORT_SEED + config.seed
     policy = PolicyAgent(load_policy(file))
     agents: dict[str, Agent] = {RAW: policy, SHIELDED: Shield(policy)}

@@ -57,8 +57,7 @@ class Run(ABC):
         self.steps = 0
         self.results: list[SuiteResult] = []
         self.logger = Logger(str(folder), [])
-        self._before: FloatArray = np.zeros(2)  # wall and CPU seconds of earlier parts of the run
-        self._began = _clocks()
+        self._began = _clocks()  # less what earlier parts of the run took
         self._saved = 0  # steps of the last checkpoint
         self._bar: Progress
 
@@ -66,7 +65,7 @@ class Run(ABC):
 
     @abstractmethod
     def _update(self) -> dict[str, float]:
-        """Play, learn and count the steps; returns the metrics."""
+        """Play, learn and count the steps; return the metrics."""
 
     @abstractmethod
     def _policy(self) -> Policy:
@@ -81,7 +80,7 @@ class Run(ABC):
         """Go on from a `_snapshot`, whose arrays are tensors now."""
 
     def is_finished(self) -> bool:
-        """Whether the steps of the run are used up."""
+        """Return whether the steps of the run are used up."""
         return self.steps >= self.config.steps
 
     # ---- the run ---------------------------------------------------------------------------------
@@ -99,7 +98,6 @@ class Run(ABC):
         """Train to the end, from the newest checkpoint if resumed; False if interrupted."""
         if resume:
             self.resume(console)
-        self._began = _clocks()
         self.logger.output_formats = [TensorBoardOutputFormat(str(self.folder / "tensorboard"))]
         with stop_requests() as stop_requested, Progress(console=console) as self._bar:
             self._bar.add_task(self.config.name, total=self.config.steps, completed=self.steps)
@@ -147,7 +145,7 @@ class Run(ABC):
 
         policy, path = self._learnt(), self._policy_file(self.steps)
         judged = evaluate(self.config, policy, SUITE_SEED + self.config.seed)
-        result = SuiteResult(steps=self.steps, minutes=self.minutes, losses=losses, **judged)
+        result = SuiteResult(steps=self.steps, minutes=self.minutes[0], losses=losses, **judged)
         self.results.append(result)
         best = "   best so far" if self.best is result else ""
         line = f"{result.steps:>11,} steps {result.minutes:6.2f} min   {result}{best}"
@@ -202,7 +200,7 @@ class Run(ABC):
         """Write a checkpoint."""
         content = {
             "steps": self.steps,
-            "seconds": self._seconds(),
+            "seconds": _clocks() - self._began,
             "results": [r.model_dump() for r in self.results],
             "pool": self.pool.snapshot() if self._has_pool else None,
             **self._snapshot(),
@@ -230,29 +228,21 @@ class Run(ABC):
             console.print(f"warning: {warning}", markup=False, soft_wrap=True)
 
     def _go_on(self, saved: dict[str, Any]) -> list[str]:
-        """Go on from a checkpoint; returns warnings."""
+        """Go on from a checkpoint; return warnings."""
         from training.evaluation import SuiteResult
 
         self.steps = self._saved = int(saved["steps"])
-        self._before = to_arrays(saved["seconds"]).reshape(2)
+        self._began = _clocks() - to_arrays(saved["seconds"])
         self.results = [SuiteResult.model_validate(r) for r in saved["results"]]
         self._take_best()
         self._restore(saved)
         return self.pool.restore(saved["pool"]) if self._has_pool else []
 
     @property
-    def minutes(self) -> float:
-        """The wall time of the run so far, evaluations included."""
-        return float(self._seconds()[0] / 60)
-
-    @property
-    def cpu_minutes(self) -> float:
-        """The CPU time of the run so far, evaluations included."""
-        return float(self._seconds()[1] / 60)
-
-    def _seconds(self) -> FloatArray:
-        seconds: FloatArray = self._before + _clocks() - self._began
-        return seconds
+    def minutes(self) -> tuple[float, float]:
+        """The wall time and the CPU time of the run so far, evaluations included."""
+        wall, cpu = (_clocks() - self._began) / 60
+        return float(wall), float(cpu)
 
 
 def _clocks() -> FloatArray:
@@ -261,7 +251,7 @@ def _clocks() -> FloatArray:
 
 
 def is_due(before: int, now: int, every: int) -> bool:
-    """Whether a multiple of `every` lies above `before`, up to `now`."""
+    """Return whether a multiple of `every` lies above `before`, up to `now`."""
     return now // every > before // every
 
 

@@ -149,7 +149,7 @@ class GameSettings(Section):
         return games.make(self.game)
 
     def check_opponents(self, where: str, specs: tuple[str, ...] | dict[str, Any]) -> None:
-        """ValueError if one of these players does not exist or cannot play the game."""
+        """Raise ValueError if one of these players does not exist or cannot play the game."""
         for spec in specs:
             try:
                 agent_for(self.make_game(), spec)
@@ -247,7 +247,7 @@ class PPOConfig(RunSettings):
 
 
 def between(first: float, last: float, done: float) -> float:
-    """Interpolate linearly from first to last; `done` is 0 to 1."""
+    """Return what lies between first and last where `done`, 0 to 1, is done."""
     return first + (last - first) * min(1.0, done)
 
 

@@ -17,13 +17,14 @@ from boardenvs.cli.options import (
     AsJson,
     GameName,
     Seed,
+    check_rules,
     chosen,
     player_names,
     position_of,
 )
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
-from boardenvs.games import parse, spec_of
+from boardenvs.games import parse
 from boardenvs.search import Analysis
 from boardenvs.utils.console import counting, make_console, print_json
 
@@ -93,7 +94,11 @@ class AnalyseCommand:
     ] = None  # fmt: skip
     time: Annotated[
         float | None,
-        Option(metavar="SECONDS", help="Search for this long. Default: the agent's own limits."),
+        Option(
+            metavar="SECONDS",
+            help="Search for this long. Default: the agent's own limits.",
+            min=0.01,
+        ),
     ] = None
     moves: Annotated[
         int, Option(metavar="N", help="How many moves to show; 0: all.", min=0)
@@ -141,20 +146,13 @@ class AnalyseCommand:
             raise ValueError(f"{name} is for one position: say which with --ply")
         if self.prove and self.agent is not None:
             raise ValueError("--prove chooses the agent itself: leave --with out")
-        if self.time is not None and not self.time > 0:
-            raise ValueError(f"--time is {self.time}: it must be more than 0 seconds")
 
     def _find(self, game: Game, file: Path) -> Record:
-        """Return the recorded game; ValueError if it is of another game, or breaks its rules."""
+        """Return the recorded game; ValueError if it is of another game."""
         from boardenvs import records
 
         record = chosen(records.load(file, game=game), file, self.number)
-        name = f"game {self.number or 1} of {file}"
-        if not record.game.has_rules_of(game):
-            raise ValueError(f"{name} is {spec_of(record.game)}, not {spec_of(game)}")
-        (verdict,) = records.check([record])
-        if verdict.ending == "illegal":
-            raise ValueError(f"{name}: {verdict.error}")
+        check_rules(f"game {self.number or 1} of {file}", record.game, game)
         return record
 
     def _position(self, game: Game, record: Record | None) -> Position:
@@ -192,8 +190,8 @@ class AnalyseCommand:
         from boardenvs.play import review
 
         with counting("positions") as show:
-            reviewed = review(record, self.agent, seed=self.seed, progress=show)
+            result = review(record, self.agent, seed=self.seed, progress=show)
         if self.as_json:
-            print_json(review_json(reviewed))
+            print_json(review_json(result))
         else:
-            show_review(make_console(), reviewed)
+            show_review(make_console(), result)

@@ -44,25 +44,31 @@ def function_of(options: type[Command]) -> Callable[..., None]:
 _BOARD = re.compile(r"-[^\s/]{63}")
 
 
-class PlainCommand(TyperCommand):
-    """A command whose help names values, not their types."""
+class PlainHelp:
+    """Help that names values, such as N, instead of their types, such as <int>."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the parameters, as the help shows them."""
+        parameters = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            shown = parameter.metavar or parameter.name.upper()
+            if parameter.param_type_name == "argument" or parameter.is_flag:
+                shown = None
+            parameter.display_type_rich = lambda ctx, shown=shown: shown
+        return parameters
+
+
+class PlainCommand(PlainHelp, TyperCommand):
+    """A command with plain help."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """Read the words; a board that begins with an empty square, `-`, is no option."""
         ctx.ignore_unknown_options = any(map(_BOARD.match, args))
         return super().parse_args(ctx, args)
 
-    def get_params(self, ctx: Any) -> Any:
-        """Return the parameters, as the help shows them."""
-        return _named(super().get_params(ctx))
 
-
-class ErrorsGroup(TyperGroup):
+class ErrorsGroup(PlainHelp, TyperGroup):
     """A group of commands whose expected errors need no traceback."""
-
-    def get_params(self, ctx: Any) -> Any:
-        """Return the parameters, as the help shows them."""
-        return _named(super().get_params(ctx))
 
     def make_context(self, info_name: str | None, args: list[str], *rest: Any, **more: Any) -> Any:
         """Read the words before the command; without any words typer shows the help."""
@@ -81,16 +87,6 @@ class ErrorsGroup(TyperGroup):
         """Run the command."""
         with ending_in_a_line(), usage_errors_as_values():
             return super().invoke(ctx)
-
-
-def _named(parameters: list[Any]) -> list[Any]:
-    """Show the names of values, such as N, instead of their types, such as <int>."""
-    for parameter in parameters:
-        shown = parameter.metavar or parameter.name.upper()
-        if parameter.param_type_name == "argument" or parameter.is_flag:
-            shown = None
-        parameter.display_type_rich = lambda ctx, shown=shown: shown
-    return parameters
 
 
 # ---- errors of usage -----------------------------------------------------------------------------
@@ -120,8 +116,7 @@ def describe_usage_error(error: Any) -> str:
     """Return a line that names the option or argument, the value, and what would be right."""
     parameter, context = getattr(error, "param", None), error.ctx
     if hasattr(error, "possibilities") and context is not None:
-        options = [name for option in context.command.params for name in option.opts]
-        options += context.help_option_names
+        options = ["--help", *(name for option in context.command.params for name in option.opts)]
         return unknown("option", error.option_name, (n for n in options if n.startswith("--")))
     if hasattr(error, "param_type") and parameter is not None:
         return f"{_name(parameter)} is missing. {_usage(context)}"

@@ -91,13 +91,13 @@ class ExamCommand:
             game = parse(self.game)
             return [(game, agent_for(game, self.agent))]
         agent = make_agent(self.agent)
-        results, reasons = [], []
+        able, reasons = [], []
         for game in map(parse, _GAMES):
             try:
                 check_game(agent, game)
-                results.append((game, agent))
+                able.append((game, agent))
             except ValueError as error:
                 reasons.append(str(error))
-        if not results:
+        if not able:
             raise ValueError(f"{self.agent} can play no game that has an exam: {reasons[0]}")
-        return results
+        return able

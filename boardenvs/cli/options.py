@@ -12,7 +12,7 @@ from boardenvs.agents import AGENTS
 from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
 from boardenvs.game.position import Position
-from boardenvs.games import GAMES
+from boardenvs.games import GAMES, spec_of
 
 if TYPE_CHECKING:
     from boardenvs.records import Record
@@ -33,12 +33,18 @@ def position_of(game: Game, text: str | None) -> Position:
     return game.start() if text is None else parse_position(game, text)
 
 
-def chosen(games: Sequence[Record], file: Path, number: int | None) -> Record:
+def check_rules(name: str, recorded: Game, game: Game) -> None:
+    """Raise ValueError if a recorded game of this name is of another game."""
+    if not recorded.has_rules_of(game):
+        raise ValueError(f"{name} is {spec_of(recorded)}, not {spec_of(game)}")
+
+
+def chosen(records: Sequence[Record], file: Path, number: int | None) -> Record:
     """Return a game of a file, by default the first; ValueError if there are fewer."""
     number = number or 1
-    if number > len(games):
-        raise ValueError(f"{file} has {len(games)} games: there is no game {number}")
-    return games[number - 1]
+    if number > len(records):
+        raise ValueError(f"{file} has {len(records)} games: there is no game {number}")
+    return records[number - 1]
 
 
 GameName: TypeAlias = Annotated[

@@ -10,9 +10,9 @@ import typer
 from typer import Option
 
 from boardenvs.agents import agent_for
-from boardenvs.cli.options import GameName, Seed, player_names, position_of
+from boardenvs.cli.options import GameName, Seed, check_rules, player_names, position_of
 from boardenvs.game.contract import Game
-from boardenvs.games import parse, spec_of
+from boardenvs.games import parse
 from boardenvs.utils.checks import check_name
 from boardenvs.utils.console import make_console
 
@@ -110,10 +110,7 @@ class PlayCommand:
         if self.position is not None:
             raise ValueError("--resume goes on with a game: leave --position out")
         session = store.resume()
-        if not session.game.has_rules_of(game):
-            raise ValueError(
-                f"the last game in {self.record} is {spec_of(session.game)}, not {spec_of(game)}"
-            )
+        check_rules(f"the last game in {self.record}", session.game, game)
         if self.against is not None or self.role is not None or session.players is None:
             session.players = players
         return session

@@ -43,7 +43,8 @@ class RateCommand:
         Option(metavar="N", help="Games at most; openings are played twice.", min=2, max=100_000),
     ] = 1000
     seconds: Annotated[
-        float, Option(help="Seconds at most; if they end it, results vary with the machine.")
+        float,
+        Option(help="Seconds at most; if they end it, results vary with the machine.", min=0.01),
     ] = 100.0
     seed: Seed = 0
     workers: Workers = None
@@ -57,8 +58,6 @@ class RateCommand:
         from boardenvs.games import parse
         from boardenvs.utils.console import counting, print_json, print_report
 
-        if not self.seconds > 0:
-            raise ValueError(f"--seconds is {self.seconds}: it must be more than 0")
         game = parse(self.game)
         pool, name = rating_pool(game), f"rating {self.agent}"
         with Executor(self.workers) as executor, counting(name) as show:

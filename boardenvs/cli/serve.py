@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,8 +79,6 @@ class McpCommand:
     ] = None
 
     def run(self) -> None:
-        if importlib.util.find_spec("mcp") is None:
-            raise ValueError("this command needs mcp: pip install 'boardenvs[mcp]'")
         from boardenvs.text.adapters.mcp import GameTools, server_of
 
         made = GameTools(
@@ -92,9 +89,6 @@ class McpCommand:
             move_seconds=self.move_seconds or math.inf,
         )
         server_of(made).run("stdio")
-
-
-_NEEDED = ("starlette", "uvicorn", "websockets")
 
 
 @dataclass(frozen=True)
@@ -139,26 +133,12 @@ class WebCommand:
             "may be repeated.",
         ),
     ] = None
-    allow_python: Annotated[
-        bool,
-        Option("--allow-python", help="Let the page name any code that can be imported."),
-    ] = False
     share: Annotated[
         bool,
         Option("--share", help="Let everybody with the printed address use the page."),
     ] = False
 
     def run(self) -> None:
-        if self.share and self.allow_python:
-            raise ValueError(
-                "--share with --allow-python would let others run any code as you: "
-                "name the code that the page needs by --agent or --game"
-            )
-        missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
-        if missing:
-            raise ValueError(
-                f"the page needs {' and '.join(missing)}: pip install 'boardenvs[web]'"
-            )
         from boardenvs.web import server
         from boardenvs.web.connection import ServerOptions
         from boardenvs.web.guard import Door, address_in_file
@@ -176,5 +156,5 @@ class WebCommand:
             if self.browser:
                 server.open_browser(address_in_file(url))
 
-        options = ServerOptions(self.folder, self.allow_python, agents, games)
+        options = ServerOptions(self.folder, agents, games)
         server.serve(options, door, listening, self.share, ready)

@@ -25,12 +25,11 @@ def show_analysis(console: Console, analysis: Analysis, count: int | None) -> No
         return
     if count is not None:
         console.print(moves_table(analysis, count))
-    title = "Best play" if analysis.proven else "The best line found"
-    console.print(f"{title}: {' '.join(analysis.names(analysis.line))}\n")
+    name = "Best play" if analysis.proven else "The best line found"
+    console.print(f"{name}: {' '.join(analysis.names(analysis.line))}\n")
     speed = analysis.nodes / max(analysis.seconds, 1e-6)
     console.print(
-        f"{_count(analysis.nodes, 'position', 'positions')} in {analysis.seconds:.2f} s, "
-        f"{speed:,.0f} a second"
+        f"{analysis.nodes:,} positions in {analysis.seconds:.2f} s, {speed:,.0f} a second"
     )
 
 
@@ -54,7 +53,7 @@ def _summary(analysis: Analysis) -> str:
         return f"{winner} wins by {abs(analysis.margin)}"
     if not analysis.plies:
         return f"{winner} wins"
-    return f"{winner} wins in {_count(analysis.plies, 'ply', 'plies')}"
+    return f"{winner} wins in {_plies(analysis.plies)}"
 
 
 def _verdict(analysis: Analysis) -> str:
@@ -71,7 +70,7 @@ def _verdict(analysis: Analysis) -> str:
         return f"{said}. {text[0].upper()}{text[1:]} with best play."
     if analysis.value is None:
         return f"{said}."
-    ahead = f" {_count(analysis.depth, 'ply', 'plies')} ahead" if analysis.depth else ""
+    ahead = f" {_plies(analysis.depth)} ahead" if analysis.depth else ""
     value = written_value(analysis.value, None, analysis.unit)
     return f"{said}, {value}{ahead} ({UNITS[analysis.unit]}). Not proven."
 
@@ -154,5 +153,5 @@ def _amount(value: float, unit: Unit) -> str:
     return f"{value:,.0f}" if unit == "heuristic" or value.is_integer() else f"{value:,.2f}"
 
 
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
+def _plies(number: int) -> str:
+    return "1 ply" if number == 1 else f"{number} plies"

@@ -6,4 +6,6 @@ README.md says how it is built; `boardenvs web` serves it.
 from boardenvs.utils.imports import extra
 
 with extra("web"):
-    import starlette as _starlette  # noqa: F401
+    import starlette  # noqa: F401
+    import uvicorn  # noqa: F401
+    import websockets  # noqa: F401

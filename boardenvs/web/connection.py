@@ -58,11 +58,10 @@ class ServerOptions:
 
     folder: has the trainings and tournaments that are listed. Texts of agents and games can come
     from other people's files and links. So code, as in `python:MODULE:NAME` or the game
-    `MODULE:NAME`, is imported only if `allow_python` is set, or the text is in `agents` or `games`.
+    `MODULE:NAME`, is imported only if the text is in `agents` or `games`.
     """
 
     folder: Path = Path("runs")
-    allow_python: bool = False
     agents: tuple[str, ...] = ()
     games: tuple[str, ...] = ()
 
@@ -76,10 +75,10 @@ class ServerOptions:
         self._check_code("agent", text, runs_code(text), self.agents)
 
     def _check_code(self, kind: str, text: str, is_code: bool, named: tuple[str, ...]) -> None:
-        if is_code and not (self.allow_python or text in named):
+        if is_code and text not in named:
             raise ValueError(
                 f"{kind} {cut(text)!r} is code, which this page may not name: start boardenvs web "
-                f"with --allow-python, or with --{kind} and this text"
+                f"with --{kind} and this text"
             )
 
 

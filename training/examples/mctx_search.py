@@ -24,7 +24,7 @@ evaluate = jax.vmap(env.evaluator("trained"))  # logits and value of each board
 
 
 def expand(params, key, action, before):
-    """The position after an action, as the search asks for it."""
+    """Return the position after an action, as the search asks for it."""
     after = jax.vmap(env.step)(before, action)
     reward, discount = jax.vmap(outcome_of_mover)(before, after)
     logits, value = evaluate(after)

@@ -68,7 +68,7 @@ class ManyGames(DummyVecEnv):
 
 
 def score(model, game, games):
-    """The model's score against random moves, as each agent in turn; a draw counts ½."""
+    """Return the model's score against random moves, as each agent in turn; a draw counts ½."""
     board, total = OneGame(game, SEED), 0.0
     for number in range(games):
         mine, over = game.possible_agents[number % 2], False

@@ -80,6 +80,4 @@ class GumbelConfig(RunSettings):
         """
         if not self.search.judge:
             return None
-        agent, game = AlphaBetaAgent(evaluation=TRAINED), self.make_game()
-        agent.check_game(game)
-        return agent.evaluation_for(game)
+        return AlphaBetaAgent(evaluation=TRAINED).evaluation_for(self.make_game())

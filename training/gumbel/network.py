@@ -93,7 +93,7 @@ class NetworkLearner:
         return network
 
     def learn(self, batch: ReplayBatch, rate: float) -> th.Tensor:
-        """Take a gradient step; returns policy loss, value loss and entropy, (3,)."""
+        """Take a gradient step; return policy loss, value loss and entropy, (3,)."""
         for group in self._optimizer.param_groups:
             group["lr"] = rate
         policy, has_policy, target = (

@@ -95,8 +95,8 @@ class SelfPlay:
             "rng": self._rng.bit_generator.state,
             "boards": self.boards.snapshot(),
             "begun": self._begun,
-            "games": self._games.copy(),
-            "capped_role": self._capped_role.copy(),
+            "games": self._games,
+            "capped_role": self._capped_role,
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
@@ -104,4 +104,4 @@ class SelfPlay:
         self._rng.bit_generator.state = snapshot["rng"]
         self.boards.restore(snapshot["boards"])
         self._begun = snapshot["begun"]
-        self._games, self._capped_role = snapshot["games"].copy(), snapshot["capped_role"].copy()
+        self._games, self._capped_role = snapshot["games"], snapshot["capped_role"]

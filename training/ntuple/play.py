@@ -47,7 +47,7 @@ class Positions(NamedTuple):
 
     @classmethod
     def joined(cls, parts: list[Positions]) -> Positions:
-        """Concatenate them."""
+        """Return all positions of the parts."""
         return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
     def take(self, rows: IntArray | slice) -> Positions:
@@ -74,7 +74,7 @@ def play(
     games: int,
     rng: np.random.Generator,
 ) -> Positions:
-    """Play games; returns their positions after the random openings."""
+    """Play games; return their positions after the random openings."""
     engine = alphabeta_for(game, evaluation)
     state = random_openings(game, games, settings.opening_plies, rng)
     heuristic_role = np.full(games, -1)  # the role of the game's heuristic; -1: none

@@ -120,8 +120,8 @@ class JaxEnv:
             raise ValueError(
                 f"state has {over.sum()} games that are over: only autoreset=False takes them"
             )
-        found: JaxState = self._from_boards(self.rules.boards(state))
-        return found
+        boards: JaxState = self._from_boards(self.rules.boards(state))
+        return boards
 
     def _from_board(self, board: JaxPosition) -> JaxState:
         player = board.to_move if self._opponent is None else jnp.int32(_LEARNER)
@@ -202,7 +202,7 @@ class JaxEnv:
         return JaxState(player, self.rules.observe(board), paid, *ended, mask, board)
 
     def _begin(self, key: jax.Array) -> tuple[JaxPosition, jax.Array]:
-        """A new game's board and the player to move; the key draws who has the first role."""
+        """Return a new game's board and the player to move; the key draws who is first."""
         start = self.rules.start
         if self._opponent is None:
             return start, (jax.random.bits(key, (), jnp.uint32) & 1).astype(jnp.int32)
@@ -211,7 +211,7 @@ class JaxEnv:
         return reply, jnp.int32(_LEARNER)
 
     def _after_reply(self, board: JaxPosition, waits: jax.Array, key: jax.Array) -> JaxPosition:
-        """The board after the opponent's turn if it `waits` for that, () bool; else unchanged."""
+        """Return the board after the opponent's turn where it `waits`, () bool; else unchanged."""
         assert self._opponent is not None
         act, rules, role = self._opponent, self.rules, board.to_move
 
@@ -223,10 +223,10 @@ class JaxEnv:
 
         going = board, waits, key
         if self.game.alternates:
-            found: JaxPosition = ply(going)[0]
+            after: JaxPosition = ply(going)[0]
         else:
-            found = jax.lax.while_loop(lambda going: going[1], ply, going)[0]
-        return found
+            after = jax.lax.while_loop(lambda going: going[1], ply, going)[0]
+        return after
 
 
 def outcome_of_mover(before: JaxState, after: JaxState) -> tuple[jax.Array, jax.Array]:
