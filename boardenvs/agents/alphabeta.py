@@ -75,17 +75,15 @@ class AlphaBetaAgent:
     def _limits(self, game: Game | None = None) -> Limits:
         fills_up = game is not None and has_exact_end(game)
         limited = self.nodes is not None or self.time is not None
-        depth, endgame = (MAX_DEPTH, _ENDGAME) if limited else (_DEPTH, 0)
         learnt = limited and self.evaluation is not None
-        probcut = _PROBCUT if learnt and fills_up else 0.0
-        return Limits(
-            depth if self.depth is None else self.depth,
-            self.nodes,
-            self.time,
-            endgame if self.endgame is None else self.endgame,
-            probcut if self.probcut is None else self.probcut,
-            learnt and not fills_up if self.reductions is None else self.reductions,
-        )
+        defaults = {
+            "depth": MAX_DEPTH if limited else _DEPTH,
+            "endgame": _ENDGAME if limited else 0,
+            "probcut": _PROBCUT if learnt and fills_up else 0.0,
+            "reductions": learnt and not fills_up,
+        }
+        own = {k: v for k, v in vars(self).items() if v is not None and k != "evaluation"}
+        return Limits(**(defaults | own))
 
     def check_game(self, game: Game) -> None:
         """Raise ValueError for a game without a heuristic, or that the evaluation is not for."""
@@ -147,7 +145,7 @@ class AlphaBetaAgent:
     def analyse_until(
         self, position: Position, stop: Callable[[], bool], rng: np.random.Generator
     ) -> Iterator[Analysis]:
-        """One ply, two plies and so on, until the result is proven."""
+        """Search one ply, two plies and so on, until the result is proven."""
         endgame = _ENDGAME if self.endgame is None else self.endgame
         nodes = 0
         for depth in range(1, MAX_DEPTH + 1):
@@ -162,11 +160,9 @@ class AlphaBetaAgent:
                 return  # some moves were not searched as deep as others
             nodes += analysis.nodes
             yield replace(analysis, nodes=nodes)
-            if (
-                analysis.margin is not None
-                if position.game.margin_counts
-                else _is_settled(analysis)
-            ):
+            # Deeper search changes nothing: where the soonest win counts, if all is proven.
+            proven = analysis.outcome == "win" or all(move.outcome for move in analysis.moves)
+            if analysis.margin is not None if position.game.margin_counts else proven:
                 return
 
 
@@ -181,10 +177,5 @@ def _plan(agent: AlphaBetaAgent, game: Game) -> tuple[Evaluation | None, Limits]
 
 @cache
 def _loaded(path: str) -> Evaluation:
-    """One object a file, so that searches share their memory."""
+    """Return one object a file, so that searches share their memory."""
     return load_evaluation(path)
-
-
-def _is_settled(analysis: Analysis) -> bool:
-    """Return whether deeper search changes nothing in a game where the soonest win counts."""
-    return analysis.outcome == "win" or all(move.outcome is not None for move in analysis.moves)

@@ -46,10 +46,10 @@ def analyse(
     import boardenvs
 
     game = boardenvs.games.make("othello")
-    found = boardenvs.analyse(game.start(), "alphabeta:depth=3")
-    for move in found.moves:  # best first
-        print(found.names(move.line), move.value, move.outcome)
-    print(found.value, found.unit, found.proven)
+    analysis = boardenvs.analyse(game.start(), "alphabeta:depth=3")
+    for move in analysis.moves:  # best first
+        print(analysis.names(move.line), move.value, move.outcome)
+    print(analysis.value, analysis.unit, analysis.proven)
     ```
     """
     if time is not None:
@@ -60,8 +60,7 @@ def analyse(
     if position.is_over():
         return final_analysis(position)
     began = clock.perf_counter()
-    analysis = analysis_by(agent, position, _generator(rng))
-    return replace(ranked(analysis), seconds=clock.perf_counter() - began)
+    return ranked(analysis_by(agent, position, _generator(rng)), began)
 
 
 class AnalysisClock:
@@ -103,7 +102,7 @@ def analyse_until(
         answers = agent.analyse_until(position, stop, _generator(rng))
     began = clock.perf_counter()
     for analysis in answers:
-        yield replace(ranked(analysis), seconds=clock.perf_counter() - began)
+        yield ranked(analysis, began)
 
 
 def _solve_until(
@@ -155,5 +154,4 @@ def prove(position: Position, seconds: float, rng: np.random.Generator | None = 
     limits = Limits(time=seconds, endgame=ENDGAME)
     search_position(position, replace(limits, nodes=1), moves=False)  # to compile first
     began = clock.perf_counter()
-    analysis = search_position(position, limits, moves=False)
-    return replace(ranked(analysis), seconds=clock.perf_counter() - began)
+    return ranked(search_position(position, limits, moves=False), began)

@@ -106,7 +106,7 @@ class AnalysingUntil(Protocol):
     def analyse_until(
         self, position: Position, stop: Callable[[], bool], rng: np.random.Generator
     ) -> Iterator[Analysis]:
-        """As `Analysing.analyse`, again and again until `stop()`."""
+        """Yield what `Analysing.analyse` returns, again and again until `stop()`."""
         ...
 
 
@@ -139,18 +139,18 @@ class GameSpecific(Protocol):
     """An agent that plays only some games."""
 
     def check_game(self, game: Game) -> None:
-        """ValueError, with the games it plays, if the agent cannot play this game."""
+        """Raise ValueError, with the games it plays, if the agent cannot play this game."""
         ...
 
 
 def check_game(agent: object, game: Game) -> None:
-    """ValueError if the agent cannot play the game; call this before a match begins."""
+    """Raise ValueError if the agent cannot play the game; call this before a match begins."""
     if isinstance(agent, GameSpecific):
         agent.check_game(game)
 
 
 def check_heuristic(agent: object, game: Game) -> None:
-    """ValueError, with what to write, if the game lacks the heuristic that an agent needs."""
+    """Raise ValueError, with what to write, if the game lacks the heuristic that an agent needs."""
     if not game.has_heuristic:
         raise ValueError(f"{type(agent).__name__} cannot play: {game.no_heuristic}")
 
@@ -170,5 +170,5 @@ class AgentByGame(ABC):
         return analysis_by(self.player(position.game), position, rng)
 
     def check_game(self, game: Game) -> None:
-        """ValueError if there is no agent for this game."""
+        """Raise ValueError if there is no agent for this game."""
         check_game(self.player(game), game)

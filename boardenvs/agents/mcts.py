@@ -83,7 +83,7 @@ class MCTSAgent:
         return _SIMULATIONS if self.time is None else _MOST_IN_TIME
 
     def _settings(self) -> TreeSettings:
-        """Settings of the trees of a move."""
+        """Return the settings of the trees of a move."""
         room = self._most() if self.time is None else min(self._most(), MAX_SIMULATIONS)
         return TreeSettings(room, self.c, self.evaluator)
 
@@ -119,7 +119,7 @@ class MCTSAgent:
         before = [*map(_subtree, memory, plies)]
         for part in parts(len(choice), together):
             rows = choice[part]
-            kept = [before[row] for row in rows] if before else []
+            kept = [before[row] for row in rows if before]
             trees = Trees(game, take(state, rows), seeds[rows], settings, kept)
             trees.search(self._most(), self._stop())
             preference = _preference(trees.read()) + chance[rows] * _CHANCE
@@ -131,7 +131,7 @@ class MCTSAgent:
         return chosen
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
-        """By the tree's visits, values, most visited lines and proofs."""
+        """Analyse by the tree's visits, values, most visited lines and proofs."""
         trees, chance = _begin(position, self._settings(), rng)
         trees.search(self._most(), self._stop())
         return self._analysis(position, trees, chance)
@@ -139,7 +139,7 @@ class MCTSAgent:
     def analyse_until(
         self, position: Position, stop: _Stop, rng: np.random.Generator
     ) -> Iterator[Analysis]:
-        """One tree that grows, beyond all limits, until its root is proven or memory is full."""
+        """Grow one tree, beyond all limits, until its root is proven or memory is full."""
         settings = self._settings()._replace(simulations=MAX_SIMULATIONS)
         trees, chance = _begin(position, settings, rng)
         trees.search(_FIRST)
@@ -205,7 +205,7 @@ def _begin(
 
 
 def _preference(results: TreeResults) -> FloatArray:
-    """Preference of each action, (B, A): visits, then value.
+    """Return the preference of each action, (B, A): visits, then value.
 
     Actions that are proven to be no better than another come last. Proven best actions come first,
     unless another one promises more.

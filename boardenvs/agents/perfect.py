@@ -67,8 +67,8 @@ class PerfectAgent:
         return chosen
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
-        """By the exact solution; lines follow perfect play to the end of the game, or in Connect
-        Four to where the next move would take long.
+        """Analyse by the exact solution; lines follow perfect play to the end of the game, or in
+        Connect Four to where the next move would take long.
         """
         game = position.game
         chosen = int(self.act(game, stack([position]), rng)[0])

@@ -129,7 +129,7 @@ class PolicyAgent:
         return actions
 
     def evaluate(self, game: Game, state: State) -> tuple[Float32Array, Float32Array]:
-        """See `Policy.evaluate`."""
+        """Return what `Policy.evaluate` does."""
         return self.policy.evaluate(game, state)
 
     def check_game(self, game: Game) -> None:

@@ -47,7 +47,7 @@ class OpponentPool:
         return {"files": list(self._kept), "rng": deepcopy(self._rng.bit_generator.state)}
 
     def restore(self, snapshot: dict[str, Any]) -> list[str]:
-        """Go on from a `snapshot`; returns what is wrong with files that cannot be read."""
+        """Go on from a `snapshot`; return what is wrong with files that cannot be read."""
         self._rng.bit_generator.state = deepcopy(snapshot["rng"])
         self._kept.clear()
         problems = []

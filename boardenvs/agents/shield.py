@@ -115,7 +115,7 @@ def _at_once(
 
 
 def _gain(game: Game, movers: IntArray, after: State) -> FloatArray:
-    """+1, 0 or -1 to the sides that have just moved where that ended the game, else 0, (B,)."""
+    """Return the result to the sides that have just moved, 0 where the game goes on, (B,)."""
     return np.where(game.is_over(after), final_scores(game, movers, after), 0.0)
 
 

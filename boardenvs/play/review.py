@@ -233,7 +233,7 @@ def _search(position: Position, nodes: int) -> Analysis:
     began = time.perf_counter()
     others = 1.0 if nodes == _QUICK else _OTHERS
     analysis = search_position(position, limits, evaluation=evaluation, moves=others)
-    return replace(ranked(analysis), seconds=time.perf_counter() - began)
+    return ranked(analysis, began)
 
 
 def value_after(analysis: Analysis, following: Analysis | None) -> float | None:

@@ -74,7 +74,6 @@ class AlphaBeta:
             evaluation.check_game(game)
         self.game = game
         self._has_exact_end = has_exact_end(game)
-        self._backend = game.backend
         parts: dict[str, Any] = {} if game.in_words else {"key_of": key_of_board}
         self._search_positions = compile_for(game, search_positions, **parts)
         self._solve_position = solve_position  # compiled at the first use
@@ -124,9 +123,6 @@ class AlphaBeta:
         `stop()` is called every few milliseconds: once it returns True, the search ends.
         """
         check_seeds(check_roots(self.game, state), seeds)
-        backend = self.game.backend
-        if backend != self._backend:
-            raise RuntimeError(f"this search is for {self._backend!r}, not for {backend!r}")
         fewest, ends = 1 if forced else 2, self.is_end(state, limits)
         squares = ends.astype(np.int64)
         if ends.any():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
@@ -193,15 +194,21 @@ def final_analysis(position: Position) -> Analysis:
     )
 
 
-def ranked(analysis: Analysis) -> Analysis:
+def ranked(analysis: Analysis, began: float) -> Analysis:
     """Sort the moves, which come in the analyst's order of preference, its choice first, by value;
     moves that are symmetric get equal values.
 
     Among equal values sooner wins and later losses come first, then the analyst's order counts.
+    Seconds count from `began`, by `time.perf_counter`.
     """
     moves = sorted(_equal_images(analysis), key=_by_value, reverse=True)
-    choice = analysis.moves[0].action
-    return replace(analysis, moves=tuple(moves), choice=choice, value=moves[0].value)
+    return replace(
+        analysis,
+        moves=tuple(moves),
+        choice=analysis.moves[0].action,
+        value=moves[0].value,
+        seconds=time.perf_counter() - began,
+    )
 
 
 def _by_value(move: MoveAnalysis) -> tuple[float, float]:

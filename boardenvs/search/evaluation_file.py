@@ -18,13 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib.npyio import NpzFile
 
 from boardenvs import games
 from boardenvs.board.bitboard import EIGHT, Board, parse_square, square_name
 from boardenvs.game.contract import Game
 from boardenvs.games.files import find_file
-from boardenvs.search.evaluation import MOST_TUPLES, Evaluation, Int16Array, Terms, Tuple
+from boardenvs.search.evaluation import MOST_TUPLES, Evaluation, Terms, Tuple
 from boardenvs.utils.npz import ArchiveKind, notes_in, read_array, read_json, shown, write_archive
 from boardenvs.utils.version import __version__
 
@@ -61,7 +60,7 @@ def save_evaluation(evaluation: Evaluation, path: Path | str) -> None:
 
 
 def load_evaluation(path: Path | str) -> Evaluation:
-    """The evaluation in a file of `save_evaluation`; EvaluationFileError if there is none."""
+    """Return the evaluation in a file of `save_evaluation`; EvaluationFileError says why not."""
     path = Path(path)
     with _KIND.open(path) as archive:
         about = read_json(archive, "metadata")
@@ -69,38 +68,28 @@ def load_evaluation(path: Path | str) -> Evaluation:
             raise EvaluationFileError(
                 f"{shown(path)} is not an evaluation of format {FORMAT}, which this version reads"
             )
-        return _assemble(about, archive, path)
-
-
-def _assemble(about: dict[str, Any], archive: NpzFile, path: Path) -> Evaluation:
-    """The evaluation; EvaluationFileError if its parts do not fit together."""
-    with _KIND.fitting(path):
-        game = games.make_from_file(about["game"], **about["rules"])
-        tuples = _tuples(about["tuples"], game.board)
-        # Older files do not say.
-        features, has_one_ply = about.get("features", {}), about.get("one_ply", False)
-        terms, stages = Terms(game, tuples, features), tuple(about["stages"])
-        shape = (max(stages) + 1, terms.size)
-        if shape[0] > len(stages) or shape[0] * shape[1] > _MOST_WEIGHTS:
-            raise ValueError(f"there are {shape} weights: at most {_MOST_WEIGHTS} are read")
-    weights = _table(archive, "weights", shape)
-    one_ply = _table(archive, "one_ply", shape) if has_one_ply else None
-    with _KIND.fitting(path):
-        return Evaluation(
-            game,
-            tuples,
-            stages,
-            weights,
-            tuple(about["heuristic"]),
-            notes_in(about),
-            shown(path),
-            terms.features,
-            one_ply,
-        )
-
-
-def _table(archive: NpzFile, name: str, shape: tuple[int, int]) -> Int16Array:
-    return read_array(archive, name, shape, ("int16",)).astype(np.int16)
+        with _KIND.fitting(path):
+            game = games.make_from_file(about["game"], **about["rules"])
+            tuples = _tuples(about["tuples"], game.board)
+            # Older files do not say.
+            features, has_one_ply = about.get("features", {}), about.get("one_ply", False)
+            terms, stages = Terms(game, tuples, features), tuple(about["stages"])
+            shape = (max(stages) + 1, terms.size)
+            if shape[0] > len(stages) or shape[0] * shape[1] > _MOST_WEIGHTS:
+                raise ValueError(f"there are {shape} weights: at most {_MOST_WEIGHTS} are read")
+        names = ("weights", "one_ply") if has_one_ply else ("weights",)
+        arrays = {name: read_array(archive, name, shape, ("int16",)) for name in names}
+        with _KIND.fitting(path):
+            return Evaluation(
+                game,
+                tuples,
+                stages,
+                heuristic=tuple(about["heuristic"]),
+                notes=notes_in(about),
+                name=shown(path),
+                features=terms.features,
+                **{name: weights.astype(np.int16) for name, weights in arrays.items()},
+            )
 
 
 def _tuples(texts: list[str], board: Board) -> tuple[Tuple, ...]:
@@ -110,12 +99,12 @@ def _tuples(texts: list[str], board: Board) -> tuple[Tuple, ...]:
 
 
 def parse_tuple(text: str, board: Board = EIGHT) -> Tuple:
-    """The squares of a text such as "a1 b1 c1"."""
+    """Return the squares of a text such as "a1 b1 c1"."""
     return tuple(parse_square(word, board) for word in text.split())
 
 
 def tuple_text(squares: Tuple, board: Board) -> str:
-    """Inverse of `parse_tuple`."""
+    """Invert `parse_tuple`."""
     return " ".join(square_name(square, board) for square in squares)
 
 
@@ -126,10 +115,10 @@ FOLDER = Path(__file__).parent / "trained"
 
 @cache
 def trained_evaluation(game: Game) -> Evaluation | None:
-    """The package's evaluation for the rules of this game, or None."""
+    """Return the package's evaluation for the rules of this game, or None."""
     judged_as: Any = game.judged_as
     path = find_file(FOLDER, judged_as)
     if path is None:
         return None
-    found = load_evaluation(path)
-    return found if judged_as is game else replace(found, game=game)
+    evaluation = load_evaluation(path)
+    return evaluation if judged_as is game else replace(evaluation, game=game)

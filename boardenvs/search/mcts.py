@@ -84,7 +84,7 @@ class TreeSettings(NamedTuple):
     leaves: int = _LEAVES  # most positions of a tree that the evaluator gets at a time
 
     def check(self) -> None:
-        """ValueError for numbers that make no sense."""
+        """Raise ValueError for numbers that make no sense."""
         whole = is_whole(self.simulations, 1) and is_whole(self.leaves, 1)
         if not (whole and is_number(self.c, 0, float_info.max)):
             raise ValueError(

@@ -50,7 +50,7 @@ class Mixture:
         return chosen
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
-        """As the one of the two that plays this move."""
+        """Analyse as the one of the two that plays this move."""
         strong = rng.random(1)[0] < self.share
         return analysis_by(self.stronger if strong else self.weaker, position, rng)
 

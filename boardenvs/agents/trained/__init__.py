@@ -32,18 +32,18 @@ class TrainedAgent(AgentByGame):
         return policy_player(trained_policy(game), self.sample, self.shield)
 
     def evaluate(self, game: Game, state: State) -> tuple[Float32Array, Float32Array]:
-        """See `Policy.evaluate`."""
+        """Return what `Policy.evaluate` does."""
         return trained_policy(game).evaluate(game, state)
 
 
 def policy_agent(path: str, sample: bool = False, shield: bool = False) -> Agent:
-    """The player of a policy file; PolicyFileError if it cannot be read."""
+    """Return the player of a policy file; PolicyFileError if it cannot be read."""
     return policy_player(load_policy(path), sample, shield)
 
 
 @cache
 def trained_policy(game: Game) -> Policy:
-    """The package's policy for the rules of this game; ValueError if there is none."""
+    """Return the package's policy for the rules of this game; ValueError if there is none."""
     advice = (
         "in a checkout of boardenvs, python -m training.ppo CONFIG makes one, which "
         "policy:PATH plays"

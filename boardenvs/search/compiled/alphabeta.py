@@ -131,7 +131,7 @@ def search_positions(
 
 
 def first_action(position: PackedPosition) -> int:
-    """The lowest legal action; noop if the game is over."""
+    """Return the lowest legal action; noop if the game is over."""
     for k in range(legal_words()):
         if position.legal_bits[k] != ZERO:
             return 64 * k + number(trailing_zeros(position.legal_bits[k]))
@@ -187,7 +187,7 @@ def iterative_deepening(
 
 
 def search_root_move(to_move: Word, place: int, depth: int, best: int, memory: SearchMemory) -> int:
-    """Value of a move of the root, or a bound if it is not better than the best."""
+    """Return the value of a move of the root, or a bound if it is not better than the best."""
     child = child_of(number(memory.moves.order[place]), memory.moves)
     sign, distance = sign_of(to_move, child.to_move), number(1)
     value = INFINITE
@@ -213,7 +213,7 @@ def report(
 def search(
     position: PackedPosition, depth: int, alpha: int, beta: int, distance: int, memory: SearchMemory
 ) -> int:
-    """Value to the side to move; outside of (alpha, beta) a bound, and 0 once aborted."""
+    """Return the value to the side to move; outside of (alpha, beta) a bound, 0 once aborted."""
     if is_final(position.terminated, position.ply):
         return final_value(position.words, position.to_move, distance)
     counters, table, moves = memory.counters, memory.table, memory.moves
@@ -287,7 +287,9 @@ def search(
 def play_out(
     position: PackedPosition, alpha: int, beta: int, distance: int, memory: SearchMemory
 ) -> int:
-    """Value after all forcing moves (quiescence search), as of `search`, but never a proof."""
+    """Return the value after all forcing moves (quiescence search), as of `search`, but never a
+    proof.
+    """
     counters, moves = memory.counters, memory.moves
     if history():
         memory.keys[history() + distance] = key_of_words(position.words)
@@ -335,7 +337,7 @@ def first_moves(
 
 @inline
 def window(sign: int, alpha: int, beta: int) -> tuple[int, int]:
-    """The window (alpha, beta) after a move, for values with this sign."""
+    """Return the window (alpha, beta) after a move, for values with this sign."""
     return (alpha, beta) if sign > 0 else (-beta, -alpha)
 
 
@@ -343,7 +345,7 @@ def window(sign: int, alpha: int, beta: int) -> tuple[int, int]:
 def search_last_ply(
     position: PackedPosition, beta: int, distance: int, memory: SearchMemory
 ) -> int:
-    """Value one ply deep."""
+    """Return the value one ply deep."""
     counters = memory.counters
     best = -INFINITE
     other, ply = position.to_move ^ ONE, position.ply + ONE
@@ -382,20 +384,21 @@ def search_last_ply(
 
 @inline
 def may_be_cut(position: PackedPosition, depth: int, beta: int) -> bool:
-    """Whether ProbCut may cut here: not if the search reaches, and has to prove, the end."""
+    """Return whether ProbCut may cut here: not if the search reaches, and has to prove, the end."""
     squares = number(popcount(board()) - pieces(*position.words)[0])
     return depth < squares and abs(beta) < DECIDED
 
 
 @inline
 def half_depth(depth: int) -> int:
-    """Depth of the shallow search: about half, and even if the deep one is."""
+    """Return the depth of the shallow search: about half, and even if the deep one is."""
     return depth // 2 - (depth // 2 + depth) % 2
 
 
 @inline
 def mean_gain(position: PackedPosition, shallow: int) -> int:
-    """How much higher deep values are than shallow ones on average, in hundredths of a point.
+    """Return how much higher deep values are than shallow ones on average, in hundredths of a
+    point.
 
     Measured on 324 positions of Othello, up to three random plies after those of games. With holes
     it is about 0.
@@ -407,7 +410,7 @@ def mean_gain(position: PackedPosition, shallow: int) -> int:
 
 @inline
 def cut_margin(position: PackedPosition, less: int, memory: SearchMemory) -> int:
-    """How far beyond the window a value must be that is searched `less` plies less deep.
+    """Return how far beyond the window a value must be that is searched `less` plies less deep.
 
     The standard deviation of deep values from these, in hundredths of a point, was measured on
     1,600 positions of games of Othello at depths up to 10. With holes it is greater, and play is no
@@ -420,7 +423,7 @@ def cut_margin(position: PackedPosition, less: int, memory: SearchMemory) -> int
 
 @inline
 def reduction(depth: int, moves_before: int) -> int:
-    """Plies by which a move is searched less deep."""
+    """Return the plies by which a move is searched less deep."""
     if depth < 3:
         return 0
     return (

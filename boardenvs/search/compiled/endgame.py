@@ -117,8 +117,8 @@ def solve_position(
     counters, squares, distance = memory.counters, budget.depth, roots.distance
     root = load_position(roots.positions, row * roots.position_size)
     begin_search(results.nodes[row], budget.nodes, memory)
-    known = margin_of(results.value[row])
-    low, high = known - 1, known
+    high = margin_of(results.value[row])
+    low = high - 1
     if distance == 0:
         new_search(budget.nodes, budget.kept, memory.table)
         low, high = number(-INFINITE), number(INFINITE)
@@ -134,8 +134,8 @@ def solve_position(
 def search_end(
     position: PackedPosition, squares: int, alpha: int, distance: int, memory: SearchMemory
 ) -> int:
-    """A bound that tells whether the score margin with best play is more than `alpha`; 0 once
-    aborted. `squares` are empty.
+    """Return a bound that tells whether the score margin with best play is more than `alpha`; 0
+    once aborted. `squares` are empty.
     """
     if is_final(position.terminated, position.ply):
         return final_margin(position.words, position.to_move)
@@ -185,15 +185,15 @@ def search_end(
             if best > alpha:
                 break
     if squares >= TABLE_SQUARES:
-        found = (best, alpha, best_move, counters[NODES] - before)
-        store_bound(position, key, found, table)
+        bound = (best, alpha, best_move, counters[NODES] - before)
+        store_bound(position, key, bound, table)
     return best
 
 
 @inline
 def can_reach(position: PackedPosition, alpha: int) -> int:
-    """An upper bound of the score margin: by the opponent's stable squares, or by the number of its
-    squares alone if that bound is greater than `alpha`.
+    """Return an upper bound of the score margin: by the opponent's stable squares, or by the number
+    of its squares alone if that bound is greater than `alpha`.
     """
     opp, to_move = position.words[1], position.to_move
     best = final_margin((board() ^ opp, opp), to_move)
@@ -205,7 +205,7 @@ def can_reach(position: PackedPosition, alpha: int) -> int:
 
 @inline
 def known_upper(position: PackedPosition, memory: SearchMemory) -> int:
-    """The upper bound of a position in the table."""
+    """Return the upper bound of a position in the table."""
     data = probe(position, key_of(position, number(TO_THE_END), memory.table), memory.table)
     return INFINITE if data == ZERO else upper_of(data)
 
@@ -218,8 +218,8 @@ def search_end_exactly(
     distance: int,
     memory: SearchMemory,
 ) -> int:
-    """The margin with best play if it is between `alpha` and `beta`, else a bound. The best move is
-    the latest one at this distance.
+    """Return the margin with best play if it is between `alpha` and `beta`, else a bound. The best
+    move is the latest one at this distance.
     """
     if is_final(position.terminated, position.ply):
         return final_margin(position.words, position.to_move)
@@ -263,7 +263,7 @@ def narrow(
     distance: int,
     memory: SearchMemory,
 ) -> int:
-    """As `search_end_exactly`, by bisection with null windows."""
+    """Return what `search_end_exactly` does, by bisection with null windows."""
     low, high = max(-MOST_MARGIN, alpha), min(MOST_MARGIN, beta)
     while low < high and memory.counters[ABORTED] == 0:
         middle = (low + high) // 2
@@ -318,7 +318,9 @@ def list_end_moves(
 
 @inline
 def judge_ahead(child: PackedPosition, squares: int, distance: int, memory: SearchMemory) -> int:
-    """Value of the position after a move, searched ahead where much depends on it, weighted."""
+    """Return the value of the position after a move, searched ahead where much depends on it,
+    weighted.
+    """
     if memory.judged_by_tables == 0:
         return 10 * static_value_of(child, memory)
     if squares < SEARCHED_SQUARES:
@@ -329,14 +331,14 @@ def judge_ahead(child: PackedPosition, squares: int, distance: int, memory: Sear
 
 @inline
 def quarter_of(square: Word) -> Word:
-    """The squares of the quarter of the board that contains a square."""
+    """Return the squares of the quarter of the board that contains a square."""
     quarter: Word = word(0x0F0F0F0F) << (square & word(36))
     return quarter
 
 
 @inline
 def odd_quarters(empty: Word) -> Word:
-    """The quarters of the board with an odd number of empty squares."""
+    """Return the quarters of the board with an odd number of empty squares."""
     odd = ZERO
     for corner in range(4):
         quarter = quarter_of(word(4 * (corner & 1) + 16 * (corner & 2)))
@@ -350,7 +352,7 @@ def odd_quarters(empty: Word) -> Word:
 
 @inline
 def search_few_squares(position: PackedPosition, alpha: int, counters: Array) -> int:
-    """`search_end` of a position with few empty squares, final ones too."""
+    """Return `search_end` of a position with few empty squares, final ones too."""
     own, opp = position.words
     empty = board() ^ (own | opp)
     last = LastSquares(own, opp, position.to_move, empty, odd_quarters(empty))
@@ -360,8 +362,8 @@ def search_few_squares(position: PackedPosition, alpha: int, counters: Array) ->
 
 
 def search_last_squares(last: LastSquares, alpha: int, passed: int, counters: Array) -> int:
-    """The score margin with best play if it is `alpha` or `alpha + 1`, else a bound, with two empty
-    squares or more. `passed` is 1 if the opponent has just passed.
+    """Return the score margin with best play if it is `alpha` or `alpha + 1`, else a bound, with
+    two empty squares or more. `passed` is 1 if the opponent has just passed.
     """
     own, opp, to_move, empty, odd = last
     best, other = -INFINITE, to_move ^ ONE
@@ -396,7 +398,7 @@ def search_last_squares(last: LastSquares, alpha: int, passed: int, counters: Ar
 
 @inline
 def fill_last_square(last: LastSquares, counters: Array) -> int:
-    """The score margin after either side, if it can, fills the last square."""
+    """Return the score margin after either side, if it can, fills the last square."""
     own, opp, to_move, empty, _ = last
     square = trailing_zeros(empty)
     theirs, mine, _ = words_after(own, opp, ZERO, square)

@@ -116,7 +116,7 @@ UNPROVEN = 99_999  # the most that a win counts beyond the depth: a sooner one m
 
 
 def final_value(words: tuple[Word, ...], to_move: Word, distance: int) -> int:
-    """Value of a game that is over, at this distance from the root."""
+    """Return the value of a game that is over, at this distance from the root."""
     margin = final_margin(words, to_move)
     if margin_counts():
         return value_of_margin(margin)
@@ -126,14 +126,14 @@ def final_value(words: tuple[Word, ...], to_move: Word, distance: int) -> int:
 
 
 def value_of_margin(margin: int) -> int:
-    """Value of a score margin at the end, in games where it counts."""
+    """Return the value of a score margin at the end, in games where it counts."""
     if margin == 0:
         return 0
     return WIN + margin if margin > 0 else margin - WIN
 
 
 def margin_of(value: int) -> int:
-    """Inverse of `value_of_margin`."""
+    """Invert `value_of_margin`."""
     if value == 0:
         return 0
     return value - WIN if value > 0 else value + WIN
@@ -141,7 +141,7 @@ def margin_of(value: int) -> int:
 
 @inline
 def static_value(words: tuple[Word, ...], to_move: Word, ply: Word, memory: SearchMemory) -> int:
-    """Value to the side to move, by the tables or the heuristic."""
+    """Return the value to the side to move, by the tables or the heuristic."""
     if memory.judged_by_tables == 1:
         return tuple_value(words, to_move, ply, memory.tables)
     mine, theirs = evaluate(*words, to_move, ply)
@@ -150,7 +150,7 @@ def static_value(words: tuple[Word, ...], to_move: Word, ply: Word, memory: Sear
 
 @inline
 def static_value_of(position: PackedPosition, memory: SearchMemory) -> int:
-    """Static value of a packed position."""
+    """Return the static value of a packed position."""
     return static_value(position.words, position.to_move, position.ply, memory)
 
 
@@ -169,7 +169,7 @@ def judge_near(position: PackedPosition, memory: SearchMemory) -> None:
 def play_at(
     distance: int, position: PackedPosition, action: Word, memory: SearchMemory
 ) -> PackedPosition:
-    """The position after a legal action of the position at this distance from the root."""
+    """Return the position after a legal action of the position at this distance from the root."""
     child = play(position, action)
     if history():
         repeats = repeats_at(distance, child.words, memory)
@@ -180,7 +180,7 @@ def play_at(
 
 @inline
 def repeats_at(distance: int, words: tuple[Word, ...], memory: SearchMemory) -> Word:
-    """How often the position of these words has been there, after one at this distance."""
+    """Return how often the position of these words has been there, after one at this distance."""
     return count_key(key_of_words(words), memory.keys, distance + 1, history())
 
 
@@ -212,7 +212,7 @@ def generate_moves(
 
 @inline
 def is_legal(move: int, position: PackedPosition) -> bool:
-    """Whether a move is legal."""
+    """Return whether a move is legal."""
     for k in range(legal_words()):
         if move // 64 == k:
             return (position.legal_bits[k] >> word(move % 64)) & ONE == ONE
@@ -230,7 +230,9 @@ def put_move(place: int, action: Word, child: PackedPosition, moves: MoveStack) 
 
 @inline
 def score(to_move: Word, child: PackedPosition, distance: int, memory: SearchMemory) -> int:
-    """Score that orders a move: the value of the position after it, less for many replies."""
+    """Return the score that orders a move: the value of the position after it, less for many
+    replies.
+    """
     if child.terminated:  # there are no replies
         value = final_value(child.words, child.to_move, distance)
     else:
@@ -260,11 +262,11 @@ def order_moves(place: int, count: int, moves: MoveStack) -> None:
 
 @inline
 def child_of(record: int, moves: MoveStack) -> PackedPosition:
-    """The position after a move."""
+    """Return the position after a move."""
     return load_position(moves.records, record * moves.record_size)
 
 
 @inline
 def move_at(record: int, moves: MoveStack) -> int:
-    """The move of a record."""
+    """Return the move of a record."""
     return number(moves.records[(record + 1) * moves.record_size - 1])

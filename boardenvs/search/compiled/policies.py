@@ -82,7 +82,7 @@ def select_by_bound(node: int, row: int, random: Word, policy: Exploration, tree
 
 @inline
 def select_by_ucb(node: int, c: float, random: Word, tree: Tree) -> int:
-    """A random edge without visits, or the edge with the highest UCB1."""
+    """Return a random edge without visits, or the edge with the highest UCB1."""
     visits, totals, edges = tree.edge_visits, tree.edge_total, edges_of(node, tree)
     untried = 0
     for edge in edges:
@@ -106,7 +106,7 @@ def select_by_ucb(node: int, c: float, random: Word, tree: Tree) -> int:
 
 @inline
 def select_by_puct(node: int, c: float, tree: Tree) -> int:
-    """The edge with the highest PUCT; one without visits has the mean value of the others."""
+    """Return the edge with the highest PUCT; without visits it has the mean value of the others."""
     visits, totals, priors = tree.edge_visits, tree.edge_total, tree.edge_prior
     tries = number(tree.visits[node])
     average = total_value(node, tree) / tries if tries > 0 else 0.0
@@ -122,15 +122,16 @@ def select_by_puct(node: int, c: float, tree: Tree) -> int:
 
 @inline
 def is_settled(edge: int, node: int, tree: Tree) -> bool:
-    """Whether an edge of the node is proven to be no better than another."""
+    """Return whether an edge of the node is proven to be no better than another."""
     child = number(tree.edge_child[edge])
     settled: bool = child != NONE and bounds_of(child, node, tree)[1] <= tree.lower[node]
     return settled
 
 
 def select_by_gumbel(node: int, row: int, random: Word, policy: Gumbel, tree: Tree) -> int:
-    """At the root by sequential halving: the best edge with the scheduled number of visits. Below
-    it, the edge whose share of visits is furthest below its probability in the improved policy.
+    """Select at the root by sequential halving: the best edge with the scheduled number of visits.
+    Below it, the edge whose share of visits is furthest below its probability in the improved
+    policy.
     """
     tries = number(tree.visits[node])
     if node == row * tree.max_nodes:
@@ -149,7 +150,7 @@ def select_by_gumbel(node: int, row: int, random: Word, policy: Gumbel, tree: Tr
 def add_no_guesses(
     row: int, count: int, policy: Gumbel, limits: Any, tree: Tree, leaves: Any, steps: Any
 ) -> int:
-    """In place of `simulations.add_guesses`."""
+    """Add none, in place of `simulations.add_guesses`."""
     return count
 
 
@@ -178,8 +179,8 @@ def look_for_win(node: int, row: int, position: PackedPosition, policy: Gumbel, 
 
 
 def best_score(row: int, tries: int, policy: Gumbel, tree: Tree) -> int:
-    """The root's edge with this number of visits and the highest score plus transformed value; an
-    edge that wins at once comes first.
+    """Return the root's edge with this number of visits and the highest score plus transformed
+    value; an edge that wins at once comes first.
     """
     root = row * tree.max_nodes
     untried = mixed_value(root, tree)
@@ -219,19 +220,19 @@ def improve(node: int, policy: Gumbel, tree: Tree) -> float:
 
 @inline
 def mean_value(edge: int, untried: float, tree: Tree) -> float:
-    """Mean value of the simulations through an edge, or `untried` if there are none."""
+    """Return the mean value of the simulations through an edge, or `untried` if there are none."""
     visits = tree.edge_visits[edge]
     mean: float = tree.edge_total[edge] / visits if visits > 0 else untried
     return mean
 
 
 def value_scale(node: int, policy: Gumbel, tree: Tree) -> float:
-    """The factor of values that are added to logits; it grows with visits."""
+    """Return the factor of values that are added to logits; it grows with visits."""
     return (policy.c_visit + most_visits(node, tree)) * policy.c_scale
 
 
 def most_visits(node: int, tree: Tree) -> int:
-    """The most visits of an edge of the node."""
+    """Return the most visits of an edge of the node."""
     most = 0
     for edge in edges_of(node, tree):
         most = max(most, number(tree.edge_visits[edge]))
@@ -239,8 +240,8 @@ def most_visits(node: int, tree: Tree) -> int:
 
 
 def mixed_value(node: int, tree: Tree) -> float:
-    """Value of a node: the evaluator's value, mixed with the values of visited edges, weighed by
-    prior and by the number of visits.
+    """Return the value of a node: the evaluator's value, mixed with the values of visited edges,
+    weighed by prior and by the number of visits.
     """
     tries, probability, total = 0, 0.0, 0.0
     for edge in edges_of(node, tree):

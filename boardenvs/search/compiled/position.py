@@ -45,7 +45,7 @@ class PackedPosition(NamedTuple):
 
 
 def play(position: PackedPosition, action: Word) -> PackedPosition:
-    """The position after a legal action."""
+    """Return the position after a legal action."""
     after = step_words(*position.words, position.to_move, position.ply, action)
     return PackedPosition(
         after[: word_count()],
@@ -58,19 +58,19 @@ def play(position: PackedPosition, action: Word) -> PackedPosition:
 
 @inline
 def key_of_words(words: tuple[Word, ...]) -> Word:
-    """The key by which a game with a history remembers the position of these words."""
+    """Return the key by which a game with a history remembers the position of these words."""
     return words[word_count() - 2]
 
 
 @inline
 def with_repeats(words: tuple[Word, ...], repeats: Word) -> tuple[Word, ...]:
-    """The words of a position that has been there so often, in a game with a history."""
+    """Return the words of a position that has been there so often, in a game with a history."""
     return words[: word_count() - 1] + (repeats,)  # noqa: RUF005 - as Numba has it
 
 
 @inline
 def count_key(key: Word, keys: Array, start: int, count: int) -> Word:
-    """How many of the keys from keys[start] on are this one."""
+    """Return how many of the keys from keys[start] on are this one."""
     repeats = ZERO
     for k in range(start, start + count):
         if keys[k] == key:
@@ -79,7 +79,7 @@ def count_key(key: Word, keys: Array, start: int, count: int) -> Word:
 
 
 def repeated(position: PackedPosition, repeats: Word) -> PackedPosition:
-    """The position after `play`, if it has been there so often."""
+    """Return the position after `play`, if it has been there so often."""
     words = with_repeats(position.words, repeats)
     after = begin(*words, position.to_move, position.ply)
     return PackedPosition(words, after[:-1], position.to_move, position.ply, after[-1] != ZERO)
@@ -87,17 +87,17 @@ def repeated(position: PackedPosition, repeats: Word) -> PackedPosition:
 
 @inline
 def sign_of(to_move: Word, then: Word) -> int:
-    """Sign of values after a ply for the side that made it: -1, or 1 if it moves again."""
+    """Return the sign of later values for the side that made a ply: -1, or 1 if it moves again."""
     return -1 if alternates() or to_move != then else 1
 
 
 def is_final(terminated: bool, ply: Word) -> bool:
-    """Whether the game is over, by its rules or its cap on plies."""
+    """Return whether the game is over, by its rules or its cap on plies."""
     return terminated or ply >= max_ply()
 
 
 def mobility(position: PackedPosition) -> int:
-    """Number of legal actions."""
+    """Return the number of legal actions."""
     count = ZERO
     for k in range(legal_words()):
         count += popcount(position.legal_bits[k])
@@ -105,19 +105,19 @@ def mobility(position: PackedPosition) -> int:
 
 
 def final_margin(words: tuple[Word, ...], to_move: Word) -> int:
-    """Points by which the side to move leads in a final position."""
+    """Return the points by which the side to move leads in a final position."""
     mine, theirs = points(*words, to_move)
     return number(mine) - number(theirs)
 
 
 def outcome(position: PackedPosition) -> int:
-    """Result of a final position to its side to move: 1, 0 or -1."""
+    """Return the result of a final position to its side to move: 1, 0 or -1."""
     margin = final_margin(position.words, position.to_move)
     return (1 if margin > 0 else 0) - (1 if margin < 0 else 0)
 
 
 def playout(position: PackedPosition, seed: Word, keys: Array) -> int:
-    """Result of one random game from here to the side to move here: 1, 0 or -1.
+    """Return the result of one random game from here to the side to move here: 1, 0 or -1.
 
     Each choice depends on the seed and the number of the ply alone. `keys` are those of the
     positions before, (history(),) words, the earliest first; they are overwritten in turn.

@@ -61,7 +61,7 @@ class Steps(NamedTuple):
 
 
 def select_edge(node: int, row: int, random: Word, policy: Any, tree: Tree) -> int:
-    """The edge of the node that a simulation follows."""
+    """Return the edge of the node that a simulation follows."""
     raise NotImplementedError
 
 
@@ -77,7 +77,7 @@ def on_expand(node: int, row: int, position: PackedPosition, policy: Any, tree: 
 
 @inline
 def is_done(row: int, limits: TreeLimits, tree: Tree) -> bool:
-    """Whether a tree has its target number of visits, or its root's result is proven."""
+    """Return whether a tree has its target number of visits, or its root's result is proven."""
     root = row * tree.max_nodes
     proven = limits.until_proven == 1 and tree.lower[root] == tree.upper[root]
     done: bool = proven or tree.visits[root] >= limits.targets[row]
@@ -86,7 +86,7 @@ def is_done(row: int, limits: TreeLimits, tree: Tree) -> bool:
 
 @inline
 def next_seed(row: int, tree: Tree) -> Word:
-    """The tree's next seed."""
+    """Return the tree's next seed."""
     tree.seeds[row] = wrap(tree.seeds[row] + word(GOLDEN))
     seed: Word = mix(tree.seeds[row])
     return seed

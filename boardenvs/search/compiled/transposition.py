@@ -65,17 +65,17 @@ def new_search(nodes: int, kept: int, table: TranspositionTable) -> None:
 
 @inline
 def slot_size() -> int:
-    """Words of a slot."""
+    """Return the words of a slot."""
     return WORDS + known_words()
 
 
 def key_of_board(position: PackedPosition, mark: int, table: TranspositionTable) -> Key:
-    """`key_of` for games in plain Python, where a position's one word is an object."""
+    """Return `key_of` for games in plain Python, where a position's one word is an object."""
     return key_with(wrap(hash(position.words[0]) * word(GOLDEN)), position, mark, table)
 
 
 def key_of(position: PackedPosition, mark: int, table: TranspositionTable) -> Key:
-    """The key of a position; the mark is its ply, as far as searches need it, or TO_THE_END."""
+    """Return a position's key; the mark is its ply, as far as searches need it, or TO_THE_END."""
     key = wrap(position.words[0] * word(0x9E3779B97F4A7C15))
     key = key ^ wrap(position.words[1] * word(0xC2B2AE3D27D4EB4F))
     for k in range(2, known_words()):
@@ -86,7 +86,7 @@ def key_of(position: PackedPosition, mark: int, table: TranspositionTable) -> Ke
 
 @inline
 def key_with(mixed: Word, position: PackedPosition, mark: int, table: TranspositionTable) -> Key:
-    """The key of a position whose words are mixed to this one."""
+    """Return the key of a position whose words are mixed to this one."""
     slots, key = table.slots, mixed ^ word(mark)
     tag = (slots[len(slots) - 1] << word(8)) | word(mark)
     if not alternates():
@@ -96,7 +96,7 @@ def key_with(mixed: Word, position: PackedPosition, mark: int, table: Transposit
 
 
 def slot_of(position: PackedPosition, key: Key, table: TranspositionTable) -> int:
-    """The slot that holds the position, or -1."""
+    """Return the slot that holds the position, or -1."""
     for slot in range(key.bucket, key.bucket + 2 * slot_size(), slot_size()):
         if is_of(slot, position, key.tag, table):
             return slot
@@ -104,7 +104,7 @@ def slot_of(position: PackedPosition, key: Key, table: TranspositionTable) -> in
 
 
 def probe(position: PackedPosition, key: Key, table: TranspositionTable) -> Word:
-    """The data of the position, or 0."""
+    """Return the data of the position, or 0."""
     slot = slot_of(position, key, table)
     data: Word = table.slots[slot + DATA] if slot >= 0 else ZERO
     return data
@@ -112,7 +112,7 @@ def probe(position: PackedPosition, key: Key, table: TranspositionTable) -> Word
 
 @inline
 def is_of(slot: int, position: PackedPosition, tag: Word, table: TranspositionTable) -> bool:
-    """Whether a slot holds the position."""
+    """Return whether a slot holds the position."""
     slots = table.slots
     if slots[slot + TAG] != tag:
         return False
@@ -146,7 +146,7 @@ def write_slot(
 
 
 def pack(value: int, depth: int, bound: int, move: int) -> Word:
-    """Data of a slot."""
+    """Return the data of a slot."""
     return (
         word(value + BIAS)
         | (word(depth) << word(24))
@@ -168,7 +168,7 @@ def move_of(data: Word) -> int:
 
 
 def cuts_off(data: Word, alpha: int, beta: int) -> bool:
-    """Whether the value decides a search with this window."""
+    """Return whether the value decides a search with this window."""
     bound = number((data >> word(32)) & word(3))
     return (
         bound == EXACT
@@ -185,7 +185,7 @@ MARGIN_BIAS = 1 << 19
 
 
 def pack_bounds(lower: int, upper: int, move: int, work: int) -> Word:
-    """Data of a slot."""
+    """Return the data of a slot."""
     return (
         word(lower + MARGIN_BIAS)
         | (word(upper + MARGIN_BIAS) << word(20))
@@ -207,7 +207,7 @@ def end_move_of(data: Word) -> int:
 
 
 def work_for(nodes: int) -> int:
-    """Bits of a number of nodes."""
+    """Return the bits of a number of nodes."""
     work = 0
     while nodes > 0:
         nodes >>= 1
@@ -216,13 +216,13 @@ def work_for(nodes: int) -> int:
 
 
 def store_bound(
-    position: PackedPosition, key: Key, found: tuple[int, int, int, int], table: TranspositionTable
+    position: PackedPosition, key: Key, bound: tuple[int, int, int, int], table: TranspositionTable
 ) -> None:
     """Store a result: a value, the alpha it was searched with, a move, and the nodes it took.
 
     It replaces the slot with less work, and is combined with what is known of the same position.
     """
-    value, alpha, move, nodes = found
+    value, alpha, move, nodes = bound
     lower, upper = -MOST_MARGIN, MOST_MARGIN
     slot = slot_of(position, key, table)
     if slot >= 0:
@@ -242,7 +242,7 @@ def store_bound(
 
 
 def work_in(slot: int, tag: Word, table: TranspositionTable) -> int:
-    """The work in a slot; -1 for a slot of another search."""
+    """Return the work in a slot; -1 for a slot of another search."""
     if table.slots[slot + TAG] != tag:
         return -1
     return number(table.slots[slot + DATA] >> word(50))

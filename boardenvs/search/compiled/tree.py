@@ -84,14 +84,14 @@ def add_roots(positions: Array, edges_below: int, expanded: bool, tree: Tree) ->
 
 @inline
 def edges_of(node: int, tree: Tree) -> range:
-    """The edges of a node."""
+    """Return the edges of a node."""
     first = number(tree.first_edge[node])
     return range(first, first + number(tree.edges[node]))
 
 
 @inline
 def position_of(node: int, tree: Tree) -> PackedPosition:
-    """The position of a node."""
+    """Return the position of a node."""
     return load_position(tree.positions, node * tree.position_size)
 
 
@@ -114,7 +114,7 @@ def add_node(position: PackedPosition, parent: int, row: int, tree: Tree) -> int
 
 @inline
 def follow(edge: int, node: int, row: int, tree: Tree) -> int:
-    """The node at the end of an edge, added if there is none yet."""
+    """Return the node at the end of an edge, added if there is none yet."""
     child = number(tree.edge_child[edge])
     if child == NONE:
         position = play(position_of(node, tree), word(tree.edge_action[edge]))
@@ -129,13 +129,13 @@ def follow(edge: int, node: int, row: int, tree: Tree) -> int:
 
 @inline
 def key_of_node(node: int, tree: Tree) -> Word:
-    """The key of a node's position, which is stored as its last word but one."""
+    """Return the key of a node's position, which is stored as its last word but one."""
     key: Word = tree.positions[(node + 1) * tree.position_size - 2]
     return key
 
 
 def repeats_after(node: int, key: Word, row: int, tree: Tree) -> Word:
-    """How many of the positions up to a node, as far as they are remembered, have this key."""
+    """Return how many of the remembered positions up to a node have this key."""
     write_latest_keys(node, row, tree)
     return count_key(key, tree.latest_keys, 0, history())
 
@@ -183,7 +183,7 @@ def set_priors(node: int, probabilities: Array, start: int, tree: Tree) -> None:
 
 @inline
 def total_value(node: int, tree: Tree) -> float:
-    """Sum of the values of all edges of a node."""
+    """Return the sum of the values of all edges of a node."""
     total = 0.0
     for edge in edges_of(node, tree):
         total += tree.edge_total[edge]
@@ -192,13 +192,13 @@ def total_value(node: int, tree: Tree) -> float:
 
 @inline
 def node_on_path(k: int, row: int, path: Array, tree: Tree) -> int:
-    """The node from which the path's edge k leads."""
+    """Return the node from which the path's edge k leads."""
     return row * tree.max_nodes if k == 0 else number(tree.edge_child[path[k - 1]])
 
 
 @inline
 def sign_at(child: int, node: int, tree: Tree) -> int:
-    """`sign_of` the ply from a node to its child."""
+    """Return `sign_of` the ply from a node to its child."""
     if alternates():
         return -1
     size, positions = tree.position_size, tree.positions

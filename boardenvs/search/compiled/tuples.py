@@ -111,7 +111,7 @@ def change_numbers(
 
 
 def tuple_value(position: tuple[Word, ...], to_move: Word, ply: Word, tables: TupleTables) -> int:
-    """Value of the position to the side to move."""
+    """Return the value of the position to the side to move."""
     words, weights, width = tables.words, tables.weights, word(tables.width)
     offsets, kept = offsets_of(tables), kept_position(to_move, tables)
     row = words[offsets + word(4) * width + pieces(*position)[0]]
