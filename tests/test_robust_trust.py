@@ -203,7 +203,7 @@ def test_no_id_is_a_path():
 @pytest.mark.parametrize(
     "value",
     ['!!int ""', "1" + ":1" * 20_000, '!!bool "x"', '!!timestamp "x"', "2020-01-01",
-     "!!set {a}", '"\\ud800"', "9" * 5_000],
+     "!!set {a}", '"\\ud800"', "9" * 5_000, "9" * 20],
 )  # fmt: skip
 def test_values_that_are_not_plain_end_in_a_line(value, capsys):
     text = f"game: reversi\nsteps: {value}\n"
@@ -226,11 +226,21 @@ def test_the_page_reads_no_more_settings_than_a_run_has():
     assert list_runs(Path("runs"))[0]["game"] == "reversi"
 
 
-def test_settings_that_stand_for_endless_values_end(capsys):
-    A.write_text("game: reversi\nsteps: 1\nreport: &a {opponents: [*a, *a]}\n")
+LAUGHS = "".join(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 40))
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ("report: &a {opponents: [*a, *a]}\n", "Circular reference"),
+        (f"a0: &a0 [1]\n{LAUGHS}", "too many values"),
+    ],
+)
+def test_settings_that_stand_for_endless_values_end(more, why, capsys):
+    A.write_text(f"game: reversi\nsteps: 1\n{more}")
     assert ppo.main(["a.yaml"]) == 2
     assert "a.yaml" in (said := capsys.readouterr().err)
-    assert "more than 10,000 values" in said
+    assert why in said
 
 
 def endless(path):

@@ -161,8 +161,8 @@ class GtpServer(Server):
     _is_timed = False
     _each = 0.0  # seconds for each move, in addition to those that are left
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self._left = [0.0, 0.0]  # seconds by role
 
     @staticmethod

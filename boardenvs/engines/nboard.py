@@ -51,7 +51,7 @@ def in_discs(value: float | None, unit: str) -> float | None:
 
 
 def check_othello(game: Game) -> None:
-    """ValueError for a game other than Othello."""
+    """Raise ValueError for a game other than Othello."""
     if not is_othello(game):
         raise ValueError(
             f"NBoard is a protocol for Othello only, not for {game.id}: use protocol=gtp"
@@ -96,7 +96,7 @@ class NBoard(Protocol):
             while True:
                 words = self.channel.line().split()
                 if words[:1] in (["search"], ["book"]) and (hint := _hint(words)):
-                    hints[hint.line[0]] = hint
+                    hints[hint[0][0]] = hint
                 elif words == ["status"] or (words[:1] == ["status"] and len(hints) >= count):
                     break
         self.channel.begin(_STOPPING)
@@ -135,7 +135,7 @@ def _hint(words: list[str]) -> Hint | None:
     """Return the hint of "search F5d6C3 -1.50 0 12"; None for other words."""
     line = re.findall("[a-h][1-8]|pa", words[1].lower()) if len(words) > 2 else []
     value = re.match(r"\(?([-+]?\d{1,3}(?:\.\d{0,9})?)", words[2]) if line else None
-    return Hint(tuple(map(_move, line)), float(value[1])) if value else None
+    return ([*map(_move, line)], float(value[1])) if value else None
 
 
 class NBoardServer(Server):

@@ -82,14 +82,14 @@ class EngineProcess:
         with self._guarded():
             protocol = self._ready(position.game)
             protocol.channel.begin(self._move_time or HINTS)
-            for hint in protocol.hints(GameSession(position.game, position)):
+            for names, value in protocol.hints(GameSession(position.game, position)):
                 at, line = position, list[int]()
                 with suppress(IllegalActionError):  # a line may have left passes out
-                    for name in hint.line:
+                    for name in names:
                         line.append(parse_move(name, at))
                         at = at.step(line[-1])
                 if line:
-                    values[line[0]] = hint.value, tuple(line)
+                    values[line[0]] = value, tuple(line)
         return values
 
     @contextmanager

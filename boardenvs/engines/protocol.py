@@ -24,14 +24,9 @@ if TYPE_CHECKING:
 _REMEMBERED = 10_000  # parsed moves
 
 
-@dataclass(frozen=True)
-class Hint:
-    """An engine's view of a move: the move and the expected play after it, and its value in discs
-    to the side to move.
-    """
-
-    line: tuple[str, ...]
-    value: float
+# An engine's view of a move: the move and the expected play after it, and its value in discs to the
+# side to move.
+Hint = tuple[list[str], float]
 
 
 class Protocol(ABC):

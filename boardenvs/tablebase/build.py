@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import logging
 import sys
 import warnings
 from pathlib import Path
@@ -34,8 +33,6 @@ _DIGEST = 32  # bytes
 # How the positions of each solved game are numbered.
 NUMBERINGS: dict[type[Game], Any] = {WolfAndSheep: numbering, TicTacToe: tictactoe}
 
-_log = logging.getLogger("boardenvs")
-
 
 def read_or_solve(game: Game) -> IntArray:
     """Return the codes (see `solve`) of all positions by number, (N,) int16.
@@ -58,7 +55,6 @@ def read_or_solve(game: Game) -> IntArray:
     with one_process_at_a_time(path.with_suffix(".lock")):
         codes = read(path, key, count)  # another process may have kept them meanwhile
         if codes is None:
-            _log.info("%s is being solved, which takes seconds, once", game.title)
             codes = solve_all(game)
             try:
                 write(path, key, codes)

@@ -64,21 +64,16 @@ class Tablebase:
         return type(game) in NUMBERINGS
 
     @classmethod
-    def check_game(cls, game: Game) -> None:
-        """Raise ValueError for a game without a tablebase."""
-        if not cls.covers(game):
-            raise ValueError(
-                f"there is no tablebase of {game.id}: 'wolf_and_sheep' and 'tictactoe' are solved "
-                "exactly"
-            )
-
-    @classmethod
     def load(cls, game: Game) -> Tablebase:
         """Return the table of the game, from memory or the cache folder, else solved in seconds.
 
         ValueError for a game without a tablebase.
         """
-        cls.check_game(game)
+        if not cls.covers(game):
+            raise ValueError(
+                f"there is no tablebase of {game.id}: 'wolf_and_sheep' and 'tictactoe' are solved "
+                "exactly"
+            )
         key = type(game), getattr(game, "rules", "")
         if key not in _loaded:
             _loaded[key] = read_or_solve(game)

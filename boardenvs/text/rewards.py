@@ -20,7 +20,7 @@ def reward(
     """Return where the move of a reply lies between the worst legal move, 0, and the best, 1.
 
     The values are an agent's, see `boardenvs.analyse`. 0 for a reply without a legal move.
-    finish_reason: as in `read`.
+    finish_reason: as in `read`. ValueError for an agent that values no moves, such as "random".
 
     ```python
     import boardenvs
@@ -32,7 +32,13 @@ def reward(
     ```
     """
     action = read(reply, position, finish_reason=finish_reason).action
-    return 0.0 if action is None else move_rewards(position, agent)[action]
+    if action is None:
+        return 0.0
+    moves = analyse(position, agent).moves
+    values = {move.action: move.value for move in moves if move.value is not None}
+    if len(values) < len(moves):
+        raise ValueError(f"agent {agent} does not value all moves of {position.fen()!r}")
+    return scaled(values)[action]
 
 
 def format_reward(position: Position, reply: str, *, finish_reason: str = "stop") -> float:
@@ -41,18 +47,6 @@ def format_reward(position: Position, reply: str, *, finish_reason: str = "stop"
     """
     kind = read(reply, position, finish_reason=finish_reason).kind
     return float(kind in ("move", "illegal"))
-
-
-def move_rewards(position: Position, agent: Agent | str | None = None) -> dict[int, float]:
-    """Return where the value of each legal action lies between the worst, 0, and the best, 1.
-
-    ValueError for an agent that values no moves, such as "random".
-    """
-    moves = analyse(position, agent).moves
-    values = {move.action: move.value for move in moves if move.value is not None}
-    if not values or len(values) < len(moves):
-        raise ValueError(f"agent {agent} does not value all moves of {position.fen()!r}")
-    return scaled(values)
 
 
 def scaled(values: Mapping[int, float]) -> dict[int, float]:

@@ -25,12 +25,12 @@ def cache_folder() -> Path:
     If there is none, or others can write to it, this is a temporary folder of this process. The
     folder exists; it may be read-only, as in a container's image: then nothing is added to it.
     """
-    given, base = os.environ.get(VARIABLE), os.environ.get("XDG_CACHE_HOME")
+    folder, base = os.environ.get(VARIABLE), os.environ.get("XDG_CACHE_HOME")
     try:
         default = (Path(base) if base else Path.home() / ".cache") / "boardenvs"
     except RuntimeError:  # neither HOME nor an entry in the list of users
         default = None
-    return _usable(Path(given).absolute() if given else default)
+    return _usable(Path(folder).absolute() if folder else default)
 
 
 def is_trusted(path: Path) -> bool:

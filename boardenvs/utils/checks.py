@@ -45,9 +45,9 @@ def quote(value: object) -> str:
         return f"a {type(value).__name__} too long to be written"
 
 
-def unknown(kind: str, name: object, known: Iterable[str]) -> str:
-    """Return the message for an unknown name, with the nearest known one."""
-    names = sorted(known)
+def unknown(kind: str, name: object, names: Iterable[str]) -> str:
+    """Return the message for an unknown name, with the nearest of the names that there are."""
+    names = sorted(names)
     near = _nearest(str(name)[:100], names)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     listing = ", ".join(map(repr, names)) or "none"
@@ -56,14 +56,14 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
 
 def _nearest(name: str, names: list[str]) -> list[str]:
     """Return the name that was probably meant, if any: "loa" means "lines_of_action"."""
-    for known in names:
-        if name.lower() == "".join(word[0] for word in known.split("_") if word):
-            return [known]
+    for other in names:
+        if name.lower() == "".join(word[0] for word in other.split("_") if word):
+            return [other]
     # The dashes of options are alike in all of them.
-    bare, shown = name.lstrip("-"), {known.lstrip("-"): known for known in names}
-    begun = [known for known in shown if bare and known.startswith(bare)]
+    bare, shown = name.lstrip("-"), {other.lstrip("-"): other for other in names}
+    begun = [other for other in shown if bare and other.startswith(bare)]
     near = begun[:1] or difflib.get_close_matches(bare, shown, n=1, cutoff=0.51)
-    return [shown[known] for known in near]
+    return [shown[other] for other in near]
 
 
 def is_whole(value: object, low: int, high: int | None = None) -> bool:
@@ -78,15 +78,15 @@ def is_number(value: object, low: float, high: float = float("inf")) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
 
 
-def check_name(kind: str, value: object, known: Iterable[str]) -> None:
-    """Raise ValueError unless the value is one of the known names."""
-    names = list(known)
+def check_name(kind: str, value: object, names: Iterable[str]) -> None:
+    """Raise ValueError unless the value is one of the names."""
+    names = list(names)
     if value not in names:
         raise ValueError(unknown(kind, value, names))
 
 
 def check_seed(seed: object) -> None:
-    """TypeError or ValueError for what is neither None nor a whole number, 0 or more."""
+    """Raise TypeError or ValueError for what is neither None nor a whole number, 0 or more."""
     if seed is None:
         return
     if isinstance(seed, bool) or not isinstance(seed, numbers.Integral):

@@ -20,7 +20,6 @@ from boardenvs.utils.checks import printable
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.console import ConsoleOptions as Shown
-    from rich.progress import Progress
     from rich.segment import Segment
 
 EVERY = 5.0  # seconds between two lines of progress in files and pipes
@@ -47,46 +46,25 @@ def make_console(*, errors: bool = False) -> Console:
     return console
 
 
-def make_progress(console: Console | None = None) -> Progress:
-    """Return a progress bar with the time passed and left, by default on standard error.
+@contextmanager
+def counting(title: str, every: float | None = None) -> Iterator[Callable[..., None]]:
+    """Show a progress bar on standard error, and yield the function that moves it.
 
-    It is removed at the end, and files and pipes do not get it.
+    The function takes how many are done, the total, and optionally a new title. In files and pipes
+    a line shows the progress, at most one in `every` seconds.
     """
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        SpinnerColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import MofNCompleteColumn, Progress, TextColumn
 
-    console = console or make_console(errors=True)
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
+    every, console = EVERY if every is None else every, make_console(errors=True)
+    due = time.monotonic() + every
+    columns = TextColumn("{task.description}", markup=False), *Progress.get_default_columns()[1:]
+    with Progress(
+        *columns,
         MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
         console=console,
         transient=True,
         disable=not console.is_interactive,  # rich would end with an empty line there
-    )
-
-
-@contextmanager
-def counting(title: str, every: float | None = None) -> Iterator[Callable[..., None]]:
-    """Show a progress bar, and yield the function that moves it.
-
-    The function takes how many are done, the total, and optionally a new title. In files and pipes
-    a line of standard error shows the progress, at most one in `every` seconds.
-    """
-    every = EVERY if every is None else every
-    due = time.monotonic() + every
-    with make_progress() as progress:
+    ) as progress:
         task = progress.add_task(title, total=None)
 
         def show(done: float, of: float | None, name: str | None = None) -> None:

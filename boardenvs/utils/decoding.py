@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_MOST_VALUES = 10_000  # of YAML; an alias counts as all that it stands for
 _MOST_TEXT = 1 << 18  # characters of YAML
-_PLAIN = (int, float, bool, type(None))
+_MOST_KEYS = 10_000
+_MOST_PARTS = 50_000  # of JSON: keys, values and signs
 _LARGE = re.compile(r"[eE]\+?\d{3}|\d{309}")  # what may be a number that is too large
 
 
@@ -85,32 +85,26 @@ def parse_json(text: str) -> Any:
 def parse_yaml(text: str) -> Any:
     """Return the plain value of a YAML text: what JSON has, too; needs PyYAML.
 
-    ValueError if it is not YAML, has other values, such as dates, or more than 10,000 of them.
+    ValueError if it is not YAML, has other values, such as dates, or too many of them.
     """
     import yaml
 
     if len(text) > _MOST_TEXT:
         raise ValueError(f"there are more than {_MOST_TEXT:,} characters")
-    if text.count(":") > _MOST_VALUES:  # of keys, or of a number such as 1:30:00, to the base 60
-        raise ValueError(f"there are more than {_MOST_VALUES:,} values")
+    if text.count(":") > _MOST_KEYS:  # or digits of a number such as 1:30:00, to the base 60
+        raise ValueError(f"there are more than {_MOST_KEYS:,} keys")
     try:
         value = yaml.safe_load(text)
+        # A few aliases of aliases can stand for billions of values, so it is written part by part.
+        for count, part in enumerate(json.JSONEncoder(ensure_ascii=False).iterencode(value)):
+            part.encode()  # UnicodeEncodeError for lone surrogates
+            if count > _MOST_PARTS:
+                raise ValueError("its aliases stand for too many values")
+            if '"' not in part and re.search(r"\d{20}", part):
+                raise ValueError(f"{cut(part)} is too large for a whole number")
     except RecursionError:
         raise ValueError("lists and groups are nested too deeply") from None
     except Exception as error:  # PyYAML also raises its own faults, as for `!!bool "x"`
         why = " ".join(str(error).split())
-        raise ValueError(f"this is not YAML: {cut(why, 300)}") from None
-    # A few aliases of aliases can stand for billions of values, and one can contain itself.
-    waiting, count = [value], 0
-    while waiting:
-        part = waiting.pop()
-        count += 1
-        if isinstance(part, dict | list):
-            waiting += part if isinstance(part, list) else (*part, *part.values())
-        elif isinstance(part, str):
-            part.encode()  # UnicodeEncodeError, which is a ValueError, for lone surrogates
-        elif not isinstance(part, _PLAIN) or (isinstance(part, int) and part.bit_length() > 64):
-            raise ValueError(f"{quote(part)} is neither a text, a number of 64 bits, nor a bool")
-        if count + len(waiting) > _MOST_VALUES:
-            raise ValueError(f"there are more than {_MOST_VALUES:,} values")
+        raise ValueError(f"this is not plain YAML: {cut(why, 300)}") from None
     return value

@@ -72,9 +72,7 @@ def check_writable(path: Path) -> None:
             raise IsADirectoryError(errno.EISDIR, "it is a folder, not a file")
         if not target.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, f"there is no folder {path.parent}")
-        if target.exists() and not target.is_file():
-            if not os.access(target, os.W_OK):
-                raise PermissionError(errno.EACCES, f"{target} cannot be written to")
+        if target.exists() and not target.is_file():  # a device or a pipe
             return
         aside = _aside(target)  # os.access is not always right, so it is tried
         aside.open("wb").close()
@@ -275,12 +273,10 @@ def append_lines(path: Path, lines: Iterable[bytes]) -> None:
 
 def _end_of_lines(file: io.FileIO) -> int:
     """Return where the last whole line ends."""
-    end = file.seek(0, os.SEEK_END)
-    while end:
-        start = max(0, end - 4096)
+    start = file.seek(0, os.SEEK_END)
+    while start:
+        start = max(0, start - 4096)
         file.seek(start)
-        place = file.read(end - start).rfind(b"\n")
-        if place >= 0:
+        if (place := file.read(4096).rfind(b"\n")) >= 0:
             return start + place + 1
-        end = start
     return 0

@@ -41,8 +41,8 @@ def import_object(target: str) -> Any:
         raise ValueError(f"cannot import {module_name!r}: {reason}") from error
     for part in name.split("."):
         if not hasattr(value, part):
-            known = [name for name in dir(value) if not name.startswith("_")]
-            raise ValueError(unknown(f"name in {module_name}", part, known))
+            names = [name for name in dir(value) if not name.startswith("_")]
+            raise ValueError(unknown(f"name in {module_name}", part, names))
         value = getattr(value, part)
     return value
 

@@ -34,23 +34,23 @@ def parse_parameters(
     """
     if parameters == "":
         raise ValueError(f'{spec!r} ends in ":" without a parameter: write {name!r} for defaults')
-    given = _split(parameters) if parameters else ()
-    known = {k: t for k, t in parameters_of(factory).items() if k not in hidden} if given else {}
+    items = _split(parameters) if parameters else ()
+    kinds = {k: t for k, t in parameters_of(factory).items() if k not in hidden} if items else {}
     values: dict[str, Any] = {}
-    for index, item in enumerate(given):
+    for index, item in enumerate(items):
         key, separator, text = item.partition("=")
-        if index == 0 and known and not (separator and key.isidentifier()):
-            key, text = next(iter(known)), item
+        if index == 0 and kinds and not (separator and key.isidentifier()):
+            key, text = next(iter(kinds)), item
         if not text:
             raise ValueError(
                 f"{cut(item)!r} in {cut(spec)!r} is not a parameter: write it as key=value, "
                 "where no value has a comma"
             )
-        if key not in known:
-            raise ValueError(unknown(f"parameter of {name}", key, known))
+        if key not in kinds:
+            raise ValueError(unknown(f"parameter of {name}", key, kinds))
         if key in values:
             raise ValueError(f"{key} is given twice in {cut(spec)!r}")
-        values[key] = _parse(key, text, known[key])
+        values[key] = _parse(key, text, kinds[key])
     for key, parameter in _signature(factory).items():
         if parameter.default is parameter.empty and key not in hidden and key not in values:
             raise ValueError(f"{cut(spec)!r} lacks {key}: write {name}:{key.upper()}")
@@ -58,7 +58,7 @@ def parse_parameters(
 
 
 def check_colon(spec: str, is_name: Callable[[str], object]) -> None:
-    """ValueError for a text in which a comma, not a colon, separates a name from parameters."""
+    """Raise ValueError for a text with a comma in place of the colon after its name."""
     name, comma, rest = spec.partition(",")
     if comma and is_name(name):
         raise ValueError(f"{cut(spec)!r} has no colon before its parameters: write {name}:{rest}")

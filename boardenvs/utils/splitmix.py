@@ -13,7 +13,7 @@ MASK = 0xFFFFFFFFFFFFFFFF
 
 
 def mix(seed: Any) -> Any:
-    """64 random bits of a seed below 2**64; or of each in a uint64 array, of its shape."""
+    """Return 64 random bits of a seed below 2**64; or of each in a uint64 array, of its shape."""
     seed = ((seed ^ (seed >> 30)) * 0xBF58476D1CE4E5B9) & MASK
     seed = ((seed ^ (seed >> 27)) * 0x94D049BB133111EB) & MASK
     return seed ^ (seed >> 31)
