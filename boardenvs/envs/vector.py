@@ -196,7 +196,8 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
 
     def _goals(self, result: StepResult) -> FloatArray:
         """Return the rewards as goal values, except those of illegal actions."""
-        rewards, paid = result.rewards, result.ended[~result.illegal[result.ended]]
+        rewards = result.rewards
+        paid = result.ended[~result.illegal[result.ended]]
         rewards[paid] = DRAW + DRAW * rewards[paid]
         return rewards
 
