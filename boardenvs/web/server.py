@@ -13,6 +13,7 @@ import threading
 import webbrowser
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -24,6 +25,7 @@ from starlette.websockets import WebSocket
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from boardenvs import games
+from boardenvs.game.contract import Game
 from boardenvs.kernel import set_backend
 from boardenvs.utils.files import safe_name, write_atomically
 from boardenvs.web.connection import Connection, ServerOptions
@@ -37,68 +39,69 @@ MOST_PROCESSES = max(4, 2 * (os.cpu_count() or 1))
 MAX_FILE = 32 << 20  # bytes
 
 
-class App:
-    """The answers of the server, by path."""
-
-    def __init__(self, options: ServerOptions, door: Door) -> None:
-        self._options, self._door = options, door
-        self._workers = Workers(MOST_PROCESSES)
-        routes = [
-            WebSocketRoute("/connect", self._connect),
-            Route("/report/{proof}/{name}", self._report),
-            Route("/records/{proof}/{name}", self._records, methods=["POST"]),
-            Mount("/", StaticFiles(directory=PAGE, html=True)),
-        ]
-        self.app = Starlette(
-            routes=[Mount(door.path, routes=routes)],
-            exception_handlers={ValueError: _error_answer, OSError: _error_answer},
-            lifespan=self._lifespan,
-        )
+def make_app(options: ServerOptions, door: Door) -> Starlette:
+    """Return the application: its answers by path."""
+    workers = Workers(MOST_PROCESSES)
 
     @contextlib.asynccontextmanager
-    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        """Have one process ready from the start, and kill all at the end."""
-        # The server itself only plays single moves.
-        set_backend("numpy")
-        await self._workers.warm()
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        set_backend("numpy")  # the server itself only plays single moves
+        await workers.warm()  # so that one process is ready from the start
         try:
             yield
         finally:
-            self._workers.close()
+            workers.close()
 
-    async def _connect(self, websocket: WebSocket) -> None:
-        await Connection(websocket, self._options, self._workers, self._door).serve()
-
-    def _name_in(self, request: Request, kind: str) -> str:
+    def name_in(request: Request, kind: str) -> str:
         """Return the name in an address that has the page's proof; ValueError if it has none."""
         name: str = request.path_params["name"]
-        if not self._door.admit(request.client, f"{kind} {name}", request.path_params["proof"]):
+        if not door.admit(request.client, f"{kind} {name}", request.path_params["proof"]):
             raise ValueError("this address has no proof: open it from the page")
         return name
 
-    async def _report(self, request: Request) -> Response:
-        report = report_of(self._options.folder, self._name_in(request, "report"))
-        return FileResponse(report, headers={"Content-Security-Policy": REPORT_POLICY})
+    async def connect(socket: WebSocket) -> None:
+        await Connection(socket, options, workers, door).serve()
 
-    async def _records(self, request: Request) -> Response:
-        """Return the games of the file in the request's body; a parameter is the game of moves."""
-        name = safe_name(self._name_in(request, "records"))[-80:]
-        game = self._options.game(request.query_params.get("game") or "othello")
-        content = bytearray()
-        async for chunk in request.stream():
-            content += chunk
-            if len(content) > MAX_FILE:
-                raise ValueError(f"that is more than {MAX_FILE >> 10:,} KiB")
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / name
-            await asyncio.to_thread(write_atomically, path, bytes(content))
-            job = LoadJob(path, games.spec_of(game))
-            try:
-                async with contextlib.aclosing(self._workers.run(job)) as parts:
-                    (answer,) = [part async for part in parts]  # all, so that the process stays
-                    return JSONResponse(answer)
-            except ValueError as error:
-                raise ValueError(str(error).replace(f"{folder}/", "")) from None
+    async def report(request: Request) -> Response:
+        path = report_of(options.folder, name_in(request, "report"))
+        return FileResponse(path, headers={"Content-Security-Policy": REPORT_POLICY})
+
+    async def records(request: Request) -> Response:
+        name = safe_name(name_in(request, "records"))[-80:]
+        game = options.game(request.query_params.get("game") or "othello")
+        return JSONResponse(await _load(workers, game, name, request))
+
+    routes = [
+        WebSocketRoute("/connect", connect),
+        Route("/report/{proof}/{name}", report),
+        Route("/records/{proof}/{name}", records, methods=["POST"]),
+        Mount("/", StaticFiles(directory=PAGE, html=True)),
+    ]
+    return Starlette(
+        routes=[Mount(door.path, routes=routes)],
+        exception_handlers={ValueError: _error_answer, OSError: _error_answer},
+        lifespan=lifespan,
+    )
+
+
+async def _load(workers: Workers, game: Game, name: str, request: Request) -> dict[str, Any]:
+    """Return the games of the file in the request's body; `game` is that of plain moves."""
+    content = bytearray()
+    async for chunk in request.stream():
+        content += chunk
+        if len(content) > MAX_FILE:
+            raise ValueError(f"that is more than {MAX_FILE >> 10:,} KiB")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        await asyncio.to_thread(write_atomically, path, bytes(content))
+        try:
+            async with contextlib.aclosing(
+                workers.run(LoadJob(path, games.spec_of(game)))
+            ) as parts:
+                (answer,) = [part async for part in parts]  # all, so that the process stays
+                return answer
+        except ValueError as error:
+            raise ValueError(str(error).replace(f"{folder}/", "")) from None
 
 
 async def _error_answer(_: Request, error: Exception) -> Response:
@@ -159,7 +162,7 @@ def serve(
     # That a text is not UTF-8: a client that has proved nothing can cause it.
     logging.getLogger("uvicorn.error").addFilter(lambda record: "UTF-8" not in record.getMessage())
     config = uvicorn.Config(
-        Guard(App(options, door).app, shared),
+        Guard(make_app(options, door), shared),
         http=Watched,
         log_level="error",  # not what any client can make it warn of
         ws="websockets-sansio",
