@@ -54,8 +54,10 @@ def to_page(games: Sequence[ShownGame], *, title: str, legal: bool = False) -> s
     if not games:
         raise ValueError("there are no games to put on the page")
     empties: dict[View, int] = {}  # the boards of the games
+    captions: dict[str, int] = {}
     content = {
-        "games": [_describe(shown, empties, legal) for shown in games],
+        "games": [_describe(shown, empties, captions, legal) for shown in games],
+        "captions": list(captions),
         "looks": [_describe_look(empty) for empty in empties],
         "unit": NOTEBOOK_UNIT,
     }
@@ -73,8 +75,10 @@ def to_frame(page: str) -> str:
     )
 
 
-def _describe(shown: ShownGame, empties: dict[View, int], legal: bool) -> dict[str, Any]:
-    """Return a game as the page's script reads it; its empty board is added to `empties`."""
+def _describe(
+    shown: ShownGame, empties: dict[View, int], captions: dict[str, int], legal: bool
+) -> dict[str, Any]:
+    """Return a game as the page's script reads it, with its board and captions by number."""
     game, positions, actions = shown.game, shown.positions, shown.actions
     contents = views(game, positions, actions, legal=legal)
     empty = contents[0]._replace(
@@ -96,7 +100,7 @@ def _describe(shown: ShownGame, empties: dict[View, int], legal: bool) -> dict[s
             # For each square that changes: its number times the contents + its new content.
             [kinds * s + kind for s, kind in enumerate(board) if kind != before[s]],
             list(squares_of(view.marks)),
-            view.caption,
+            captions.setdefault(view.caption, len(captions)),
             [[list(squares_of(squares)) for squares in view.badges], view.labels or {}],
             position.counts(),
             list(squares_of(view.targets)),
