@@ -16,7 +16,7 @@ with extra("jax"):
 
 import numpy as np
 
-from boardenvs.agents.policy import PolicyAgent
+from boardenvs.agents.policy import Policy, PolicyAgent, outputs
 from boardenvs.agents.shield import Shield
 from boardenvs.agents.simple import RandomAgent
 from boardenvs.agents.spec import agent_for
@@ -48,16 +48,13 @@ class JaxNetwork(NamedTuple):
 
 
 def forward(
-    network: JaxNetwork, inputs: jax.Array, legal: jax.Array, activation: str = "relu"
+    network: JaxNetwork | Policy, inputs: jax.Array, legal: jax.Array, activation: str = "relu"
 ) -> tuple[jax.Array, jax.Array]:
     """Return the logits (..., A) float32, `NEVER` where an action is not legal, and the values
     (...,) float32, for inputs (..., I) and legal actions (..., A).
     """
-    x = inputs.astype(jnp.float32)
-    for weights, biases in network.hidden:
-        x = ACTIVATIONS[activation](x @ weights + biases)
-    (policy, policy_bias), (value, value_bias) = network.policy_head, network.value_head
-    return jnp.where(legal, x @ policy + policy_bias, NEVER), (x @ value + value_bias)[..., 0]
+    logits, values = outputs(network, inputs.astype(jnp.float32), ACTIVATIONS[activation])
+    return jnp.where(legal, logits, NEVER), values
 
 
 def draw_action(logits: jax.Array, key: jax.Array) -> jax.Array:
@@ -78,13 +75,11 @@ def jax_evaluator(rules: JaxRules, player: object) -> JaxEvaluator:
     inner = agent.agent if isinstance(agent, Shield) else agent
     if not isinstance(inner, PolicyAgent):
         raise ValueError(f"{quote(player)} has no network: 'trained' and 'policy:PATH' have one")
-    policy, activation = inner.policy, inner.policy.activation
-    layers = policy.hidden, policy.policy_head, policy.value_head
-    network = JaxNetwork(*jax.tree.map(lambda x: jnp.asarray(x, jnp.float32), layers))
+    policy = inner.policy
 
     def evaluate(board: JaxPosition) -> tuple[jax.Array, jax.Array]:
         legal = rules.legal(board).at[rules.game.noop].max(board.terminated)
-        logits, value = forward(network, rules.planes(board), legal, activation)
+        logits, value = forward(policy, rules.planes(board), legal, policy.activation)
         return logits, jnp.clip(value, -1, 1)
 
     return evaluate

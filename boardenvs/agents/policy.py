@@ -8,7 +8,7 @@ one after the other, each square by square. `boardenvs.agents.policy_file` keeps
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -96,14 +96,7 @@ class Policy:
         planes_first = batch.transpose(0, 3, 1, 2)  # no -1 for inputs: there may be no rows
         x = planes_first.reshape(len(batch), math.prod(shape)).astype(np.float32)
         with one_thread():
-            for weights, biases in self.hidden:
-                x = x @ weights
-                x += biases
-                ACTIVATIONS[self.activation](x)
-            (policy, policy_bias), (value, value_bias) = self.policy_head, self.value_head
-            logits: Float32Array = x @ policy + policy_bias
-            values: Float32Array = (x @ value + value_bias)[:, 0]
-        return logits, values
+            return outputs(self, x, ACTIVATIONS[self.activation])
 
     def check_game(self, game: Game) -> None:
         """Raise ValueError if the policy was trained for another game or other rules."""
@@ -134,6 +127,18 @@ class PolicyAgent:
 
     def check_game(self, game: Game) -> None:
         self.policy.check_game(game)
+
+
+def outputs(network: Any, x: Any, activation: Callable[[Any], Any]) -> tuple[Any, Any]:
+    """Return the logits (..., A) and values (...,) of a network, in NumPy or JAX, for inputs x
+    (..., I); `network` has the layers of a `Policy`.
+    """
+    for weights, biases in network.hidden:
+        x = x @ weights
+        x += biases
+        x = activation(x)
+    (policy, policy_bias), (value, value_bias) = network.policy_head, network.value_head
+    return x @ policy + policy_bias, (x @ value + value_bias)[..., 0]
 
 
 def legal_or_noop(game: Game, state: State) -> BoolArray:

@@ -43,15 +43,13 @@ class Shield:
         allowed = np.where(wins.any(axis=1, keepdims=True), wins, game.legal(state) & ~losses)
         refused = np.flatnonzero(allowed.any(axis=1) & ~allowed[np.arange(len(chosen)), chosen])
         if refused.size:
-            preferences = self._preferences(game, take(state, refused), rng)
-            preferences[~allowed[refused]] = -np.inf
-            chosen[refused] = preferences.argmax(axis=1)
+            preferences: Array
+            if isinstance(self.agent, Evaluator):
+                preferences, _ = self.agent.evaluate(game, take(state, refused))
+            else:
+                preferences = rng.random((len(refused), game.num_actions))
+            chosen[refused] = np.where(allowed[refused], preferences, -np.inf).argmax(axis=1)
         return chosen
-
-    def _preferences(self, game: Game, state: State, rng: np.random.Generator) -> Array:
-        if isinstance(self.agent, Evaluator):
-            return self.agent.evaluate(game, state)[0].copy()
-        return rng.random((len(state.ply), game.num_actions))
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
         """Return the agent's analysis, with the results that the shield proves: wins at once, and

@@ -133,15 +133,8 @@ def position_size(game: Game) -> int:
 
 def position_words(state: State) -> WordArray:
     """Return the packed positions of a state, (B, position_size)."""
-    words = LEGAL + state.legal_bits.shape[1]
-    kind = state.words[0].dtype
-    positions: WordArray = np.empty((len(state.ply), words + len(state.words)), kind)
-    positions[:, TO_MOVE], positions[:, PLY] = state.to_move, state.ply
-    positions[:, TERMINATED] = state.terminated
-    positions[:, LEGAL:words] = state.legal_bits
-    for place, word in enumerate(state.words, start=words):
-        positions[:, place] = word
-    return positions
+    columns = (state.to_move, state.ply, state.terminated, *state.legal_bits.T, *state.words)
+    return np.stack([column.astype(state.words[0].dtype) for column in columns], axis=1)
 
 
 def state_of_words(game: Game, positions: WordArray) -> State:
