@@ -242,7 +242,7 @@ def new_network(env: JaxEnv, hidden: Sequence[int], key: jax.Array) -> JaxNetwor
 
 def main(args: argparse.Namespace) -> None:
     check_writable(args.out)
-    limit_jax(1)
+    limit_jax()
     trainer = Trainer(args)
     game, state = trainer.env.game, trainer.begin()
     block = trainer.update * trainer.updates

@@ -55,7 +55,7 @@ def main(
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     own, clock = [parse(text) for text in games], time.process_time
     if jax:
-        limit_jax(1)
+        limit_jax()
         workloads, on_device = in_jax(own, sizes, others=others)
         clock = time.perf_counter if on_device else clock
     else:

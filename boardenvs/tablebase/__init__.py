@@ -7,7 +7,7 @@ search instead: `connect_four` finds results, by `dropping` and a book of openin
 
 from boardenvs.game.contract import Game
 from boardenvs.tablebase import connect_four
-from boardenvs.tablebase.table import SolvedMoves, Tablebase, new_positions, won_positions
+from boardenvs.tablebase.table import SolvedMoves, Tablebase, won_positions
 
 
 def is_solved(game: Game) -> bool:
@@ -15,4 +15,4 @@ def is_solved(game: Game) -> bool:
     return Tablebase.covers(game) or connect_four.covers(game)
 
 
-__all__ = ["SolvedMoves", "Tablebase", "is_solved", "new_positions", "won_positions"]
+__all__ = ["SolvedMoves", "Tablebase", "is_solved", "won_positions"]

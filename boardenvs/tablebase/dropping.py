@@ -77,8 +77,9 @@ def search(own: Word, taken: Word, plies: int, alpha: int, solver: Solver) -> in
     key = key_of(own, taken, plies)
     slot = slot_of(key, slots)
     data = slots[slot]
-    if is_of(data, key):
-        low, high = lower_of(data), upper_of(data)
+    # The empty board's key is 0, as empty slots are.
+    if data != ZERO and (data >> word(12)) & word((1 << 49) - 1) == key:
+        low, high = number((data >> word(6)) & word(63)) - BIAS, number(data & word(63)) - BIAS
         if low > alpha:
             return low
         if high <= alpha:
@@ -176,20 +177,5 @@ def slot_of(key: Word, slots: Array) -> int:
 
 @inline
 def pack(key: Word, low: int, high: int) -> Word:
+    """Return the data of a slot, see `Solver.slots`."""
     return (key << word(12)) | (word(low + BIAS) << word(6)) | word(high + BIAS)
-
-
-@inline
-def is_of(data: Word, key: Word) -> bool:
-    """Whether a slot's data are this position's; the empty board's key is 0, as empty slots are."""
-    return data != ZERO and (data >> word(12)) & word((1 << 49) - 1) == key
-
-
-@inline
-def lower_of(data: Word) -> int:
-    return number((data >> word(6)) & word(63)) - BIAS
-
-
-@inline
-def upper_of(data: Word) -> int:
-    return number(data & word(63)) - BIAS

@@ -144,19 +144,19 @@ def _won(game: Game) -> list[State]:
     table = Tablebase.load(game)
     marks: BoolArray = np.zeros(NUMBERINGS[type(game)].COUNT, np.bool_)
     wins: list[list[State]] = [[] for _ in game.roles]
-    level = new_positions(game, game.init(1), marks)
+    level = _new_positions(game, game.init(1), marks)
     while len(level.ply):
         won = table.lookup(level)[0] > 0
         for role, states in enumerate(wins):
             states.append(take(level, (level.to_move == role) & won))
-        new = [new_positions(game, successors(game, part)[2], marks) for part in parts(level)]
+        new = [_new_positions(game, successors(game, part)[2], marks) for part in parts(level)]
         level = concat(new)
         # Sorted by number, so that the order does not depend on the parts.
         level = take(level, np.argsort(numbers(game, level)))
     return [concat(states) for states in wins]
 
 
-def new_positions(game: Game, state: State, marks: BoolArray) -> State:
+def _new_positions(game: Game, state: State, marks: BoolArray) -> State:
     """Return one row of each position that is neither over nor marked in `marks` (COUNT,), and mark
     them.
     """

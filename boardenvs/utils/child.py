@@ -19,6 +19,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from boardenvs.utils.ending import message_of
+
 # Works everywhere, whether there are threads or not; shared memory for children comes from it too.
 CONTEXT = multiprocessing.get_context("spawn")
 
@@ -136,12 +138,7 @@ def _result_or_reason(
     try:
         return function(*arguments), None
     except BaseException as error:  # it may be anybody's code
-        return None, reason_of(error)
-
-
-def reason_of(error: BaseException) -> str:
-    """Return an error's message, or its type if it has none."""
-    return str(error) or type(error).__name__
+        return None, message_of(error)
 
 
 class ChildProgram:

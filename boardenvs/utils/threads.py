@@ -27,9 +27,7 @@ def _libraries() -> Any:
     return ThreadpoolController().select(user_api="blas")
 
 
-def limit_jax(threads: int) -> None:
-    """Limit JAX to this many CPU threads; call it before JAX looks for devices."""
-    flags, one_thread = os.environ.get("XLA_FLAGS", ""), "--xla_cpu_multi_thread_eigen=false"
-    if threads == 1 and one_thread not in flags:
-        os.environ["XLA_FLAGS"] = f"{flags} {one_thread}".strip()
-    os.environ["NPROC"] = str(threads)
+def limit_jax() -> None:
+    """Limit JAX to one thread of the CPU; call it before JAX looks for devices."""
+    flags = os.environ.get("XLA_FLAGS", "")
+    os.environ |= {"XLA_FLAGS": f"{flags} --xla_cpu_multi_thread_eigen=false", "NPROC": "1"}

@@ -28,7 +28,8 @@ from boardenvs.game.state import IntArray, State
 from boardenvs.games.notation import legal_names
 from boardenvs.text.env import TextEnv
 from boardenvs.utils.checks import check_name, cut
-from boardenvs.utils.child import TimedCalls, reason_of
+from boardenvs.utils.child import TimedCalls
+from boardenvs.utils.ending import message_of
 from boardenvs.utils.imports import extra
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class GameTools:
         return self.board()
 
     def board(self) -> str:
-        """The game so far: its rules, all moves, the position, whose turn it is; or its end."""
+        """Get the game so far: its rules, all moves, the position, whose turn it is; or its end."""
         env = self._playing()
         if not env.done:
             return env.prompt
@@ -104,7 +105,7 @@ class GameTools:
         return f"The game is over. {word}\nThe last position: {env.position.fen()}"
 
     def legal_moves(self) -> list[str]:
-        """The moves that can be played now."""
+        """List the moves that can be played now."""
         return list(legal_names(self._playing().position))
 
     def play(self, move: str) -> str:
@@ -125,7 +126,7 @@ class GameTools:
         return self.board()
 
     def analyse(self, moves: int = 5) -> dict[str, Any]:
-        """The values of the best moves of the position to the side to move, and what is proven."""
+        """Get the values of the best moves to the side to move, and what is proven."""
         self._thinking.begin()
         values: dict[str, Any] = self._thinking.call(_analysis, self._playing().position)
         return values | {"moves": values["moves"][: max(moves, 0)]}
@@ -157,7 +158,7 @@ def _reporting_errors(tool: Callable[..., Any], one_at_a_time: Lock) -> Callable
             with one_at_a_time:
                 return tool(*args, **values)
         except Exception as error:
-            raise ToolError(reason_of(error)) from error
+            raise ToolError(message_of(error)) from error
 
     return call
 
