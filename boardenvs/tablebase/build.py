@@ -71,22 +71,13 @@ def solve_all(game: Game) -> IntArray:
     """Solve the game; it takes less than 1 GB of memory."""
     numbered = NUMBERINGS[type(game)]
     ends = np.zeros(numbered.COUNT, np.int8)
-    sources: list[IntArray] = []
-    targets: list[IntArray] = []
+    moves: list[IntArray] = []
     for chunk in numbered.CHUNKS:
         ids, state = numbered.positions(game, *chunk)
         ends[ids] = np.where(state.terminated, np.sign(game.score_margin(state)), 0)
         rows, _, after = successors(game, state)
-        sources.append(ids[rows].astype(np.int32))
-        targets.append(numbered.numbers(game, after).astype(np.int32))
-    return solve(ends, _joined(sources), _joined(targets))
-
-
-def _joined(parts: list[IntArray]) -> IntArray:
-    """Return the parts as one array; the list is emptied to free their memory."""
-    whole = np.concatenate(parts)
-    parts.clear()
-    return whole
+        moves.append(np.array([ids[rows], numbered.numbers(game, after)], np.int32))
+    return solve(ends, *np.concatenate(moves, axis=1))
 
 
 def read(path: Path, key: str, count: int) -> IntArray | None:
