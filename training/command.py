@@ -165,11 +165,10 @@ def _override(values: dict[str, Any], override: str) -> list[Any]:
 
 def code_named(settings: dict[str, Any], own: list[Any]) -> list[str]:
     """Return the texts in settings that name code to import, except those in `own`."""
-    named = dict.fromkeys(text for text in _texts(settings) if runs_code(text))
-    game = str(settings.get("game"))
-    if games.imports_code(game):
-        named[game] = None
-    return [cut(text) for text in sorted(named.keys() - set(_texts(own)))]
+    named = {text for text in _texts(settings) if runs_code(text)}
+    if games.imports_code(game := str(settings.get("game"))):
+        named.add(game)
+    return [cut(text) for text in sorted(named - {*_texts(own)})]
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -149,20 +149,18 @@ class RecordsCommand:
             if lost:
                 console.print(f"that format does not hold all of their {' and '.join(lost)}")
             return
-        if kind in (".html", ".htm"):
-            shown = games if self.number is None else [chosen(games, self.file, self.number)]
-            write_atomically(path, write_page(shown, title=self.file.name).encode())
-            console.print(f"the page is in {path}")
-            return
         record = chosen(games, self.file, self.number)
         session, _ = until_illegal(record)
         drawn = session.game, session.positions, session.actions
         if kind == ".gif":
-            write_atomically(path, render.to_gif(*drawn))
+            content = render.to_gif(*drawn)
+        elif kind == ".svg":
+            content = render.to_svg_animation(*drawn).encode()
         else:
-            picture = render.to_svg_animation(*drawn)
-            write_atomically(path, picture.encode())
-        console.print(f"the picture is in {path}")
+            shown = games if self.number is None else [record]
+            content = write_page(shown, title=self.file.name).encode()
+        write_atomically(path, content)
+        console.print(f"{path} is written")
 
 
 def _summary(file: Path, games: Sequence[Record], verdicts: Sequence[Verdict]) -> ReportTable:

@@ -9,7 +9,6 @@ stages count too, but less.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -43,37 +42,30 @@ def stages_of(board: Board, count: int, fewest: int, most: int) -> IntArray:
     return np.clip(stages, 0, count - 1)
 
 
-@dataclass(frozen=True)
-class Regression:
-    """Fits the weights of `terms` in each of the `stages`."""
-
-    terms: Terms
-    stages: IntArray
-    settings: FitSettings
-
-    def fit(
-        self,
-        positions: Positions,
-        progress: Callable[[int], None] = lambda stage: None,
-    ) -> Fit:
-        """Fit the weights; `progress` is called with the number of stages that are done."""
-        count = int(self.stages.max()) + 1
-        fit = Fit(np.zeros((count, self.terms.size)), np.zeros(count), np.zeros(count))
-        held_back = positions.game % _HELD_BACK == 0
-        stage = self.stages[self.terms.game.piece_counts(positions.as_state(self.terms.game))]
-        results = positions.result.astype(np.float64)
-        for k, weights in enumerate(fit.weights):
-            near = np.flatnonzero((abs(stage - k) <= 1) & ~held_back)
-            counted = np.where(stage[near] == k, 1.0, self.settings.neighbours)
-            sums = _sums(self.terms, positions.take(near))
-            weights[:] = _solve(sums, results[near], counted, self.settings)
-            test = np.flatnonzero((stage == k) & held_back)
-            if len(test):
-                predicted = _sums(self.terms, positions.take(test)) @ weights
-                fit.error[k] = np.sqrt(np.mean((predicted - results[test]) ** 2))
-                fit.deviation[k] = results[test].std()
-            progress(k + 1)
-        return fit
+def fit(
+    terms: Terms,
+    stages: IntArray,
+    settings: FitSettings,
+    positions: Positions,
+    progress: Callable[[int], None] = lambda stage: None,
+) -> Fit:
+    """Return fitted weights of `terms` in each of the `stages`, whose number `progress` gets."""
+    count = int(stages.max()) + 1
+    result = Fit(np.zeros((count, terms.size)), np.zeros(count), np.zeros(count))
+    held_back = positions.game % _HELD_BACK == 0
+    stage = stages[terms.game.piece_counts(positions.as_state(terms.game))]
+    results = positions.result.astype(np.float64)
+    for k, weights in enumerate(result.weights):
+        near = np.flatnonzero((abs(stage - k) <= 1) & ~held_back)
+        counted = np.where(stage[near] == k, 1.0, settings.neighbours)
+        weights[:] = _solve(_sums(terms, positions.take(near)), results[near], counted, settings)
+        test = np.flatnonzero((stage == k) & held_back)
+        if len(test):
+            predicted = _sums(terms, positions.take(test)) @ weights
+            result.error[k] = np.sqrt(np.mean((predicted - results[test]) ** 2))
+            result.deviation[k] = results[test].std()
+        progress(k + 1)
+    return result
 
 
 def _sums(terms: Terms, positions: Positions) -> csr_array:

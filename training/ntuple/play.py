@@ -171,15 +171,13 @@ def moved_on(game: Game, state: State, share: float, rng: np.random.Generator) -
     return where(moved & ~game.is_over(after), after, state)
 
 
-def save_positions(path: Path, positions: Positions, settings: str) -> None:
-    """Write positions, and the digest of the settings that they were made with, to a file."""
+def save_positions(path: Path, positions: Positions) -> None:
+    """Write positions to a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_archive(path, positions._asdict() | {"settings": np.array(settings)})
+    write_archive(path, positions._asdict())
 
 
-def load_positions(path: Path, settings: str) -> Positions:
-    """Return what `save_positions` wrote; PositionsFileError for damage or other settings."""
+def load_positions(path: Path) -> Positions:
+    """Return what `save_positions` wrote; PositionsFileError if the file is damaged."""
     with _KIND.open(path) as arrays:
-        if arrays["settings"] != settings:
-            raise PositionsFileError(f"{path} was made with other settings")
         return Positions(*(arrays[name] for name in Positions._fields))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,8 +10,8 @@ import numpy as np
 from boardenvs.arena.executor import HERE, Executor
 from boardenvs.search import Evaluation
 from boardenvs.search.evaluation import Terms
-from boardenvs.search.evaluation_file import EvaluationFileError, load_evaluation, save_evaluation
-from training.ntuple.fit import Regression, as_evaluation, stages_of
+from boardenvs.search.evaluation_file import load_evaluation, save_evaluation
+from training.ntuple.fit import as_evaluation, fit, stages_of
 from training.ntuple.ntuple_settings import NTupleConfig
 from training.ntuple.play import GamesToPlay, Positions, load_positions, save_positions
 from training.ntuple.tempo import without_tempo
@@ -34,13 +33,10 @@ class NTupleRun:
     ) -> None:
         self._config, self._folder, self._progress = config, folder, progress
         self._executor = executor
-        chosen = config.model_dump_json(exclude={"workers", "report"})
-        self._settings = hashlib.sha256(chosen.encode()).hexdigest()
         self._game = config.make_game()
         features = self._game.feature_sizes if config.features else {}
-        terms = Terms(self._game, config.parsed_tuples(), features)
-        stages = stages_of(self._game.board, config.stages, *config.pieces)
-        self._regression = Regression(terms, stages, config.fit)
+        self._terms = Terms(self._game, config.parsed_tuples(), features)
+        self._stages = stages_of(self._game.board, config.stages, *config.pieces)
 
     def learn(self) -> Evaluation:
         """Return the evaluation of the last generation."""
@@ -51,8 +47,6 @@ class NTupleRun:
                 path.parent.mkdir(exist_ok=True)
                 save_evaluation(self._generation(generation, evaluation), path)
             evaluation = load_evaluation(path)
-            if evaluation.notes.get("settings") != self._settings:
-                raise EvaluationFileError(f"{path} was made with other settings")
         assert evaluation is not None
         return evaluation
 
@@ -61,24 +55,23 @@ class NTupleRun:
         parts = self._play(generation, before)
         if settings.with_previous:
             paths = sorted((self._folder / "positions").glob(f"{generation - 1}_*.npz"))
-            parts += [load_positions(path, self._settings) for path in paths]
+            parts += map(load_positions, paths)
 
         def progress(stage: int) -> None:
             self._progress(stage, config.stages, f"generation {generation + 1}, stages")
 
-        fit = self._regression.fit(Positions.joined(parts), progress)
+        positions, terms, stages = Positions.joined(parts), self._terms, self._stages
+        fitted = fit(terms, stages, config.fit, positions, progress)
         notes = {
             "run": config.name,
-            "settings": self._settings,
             "seed": config.seed,
             "generation": generation + 1,
             "games": settings.games,
-            "error": fit.error.round(2).tolist(),
-            "standard_deviation": fit.deviation.round(2).tolist(),
+            "error": fitted.error.round(2).tolist(),
+            "standard_deviation": fitted.deviation.round(2).tolist(),
         }
-        terms, stages = self._regression.terms, self._regression.stages
         rng = np.random.default_rng((config.seed, generation))
-        return without_tempo(as_evaluation(terms, stages, fit.weights, notes), rng)
+        return without_tempo(as_evaluation(terms, stages, fitted.weights, notes), rng)
 
     def _play(self, generation: int, before: Evaluation | None) -> list[Positions]:
         settings = self._config.generations[generation]
@@ -92,7 +85,7 @@ class NTupleRun:
         done = settings.games - sum(files[path].games for path in left)
         tasks = [files[path] for path in left]
         for number, positions in self._executor.run(tasks):
-            save_positions(left[number], positions, self._settings)
+            save_positions(left[number], positions)
             done += tasks[number].games
             self._progress(done, settings.games, f"generation {generation + 1}, games")
-        return [load_positions(path, self._settings) for path in files]
+        return [load_positions(path) for path in files]
