@@ -76,16 +76,14 @@ class BoardAECEnv(BoardEnv, AECEnv):
             if self.on_illegal == "raise":
                 raise position.illegal_action(number)
             self.infos[agent] = {"illegal_action": number}
-            self._finish(self._forfeit_rewards([position.to_move]), truncated=False)
+            self._finish(self._rewards(position.to_move), truncated=False)
             return
         self.last_action, self.last_position = number, position
         self._position, self._next_bytes = position.step_observe(number)
         position = self._position
         self.agent_selection = self.possible_agents[position.to_move]
-        if position.terminated:
-            self._finish(self._final_rewards(), truncated=False)
-        elif position.is_truncated():
-            self._finish(self._final_rewards(), truncated=True)
+        if position.terminated or position.is_truncated():
+            self._finish(self._rewards(), truncated=not position.terminated)
         if self.render_mode == "human":
             self.render()
 
@@ -116,15 +114,15 @@ class BoardAECEnv(BoardEnv, AECEnv):
 
         Raises AssertionError where the loop goes on without a step or reset.
         """
-        seen = None
+        updates = None
         for _ in range(max_iter):
             if not self.agents:
                 return
-            assert seen != self._updates, "call step() or reset() in a loop over agent_iter()"
-            seen = self._updates
+            assert updates != self._updates, "call step() or reset() in a loop over agent_iter()"
+            updates = self._updates
             yield self.agent_selection
 
-    def _finish(self, rewards: tuple[float, float], *, truncated: bool) -> None:
+    def _finish(self, rewards: list[float], *, truncated: bool) -> None:
         self.is_over = True
         for agent, reward in zip(self.possible_agents, rewards, strict=True):
             self.rewards[agent] = reward

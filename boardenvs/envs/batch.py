@@ -345,7 +345,7 @@ class Batch:
         self.waiting = _like(self.waiting, snapshot["waiting"])
         self.state = self.game.unpacked(snapshot["state"])
         if len(self.state.ply) != self.size:
-            raise ValueError(f"it has not {self.size} games")
+            raise ValueError(f"it has {len(self.state.ply)} games: it must have {self.size}")
         # None in older checkpoints.
         self.discounts = _like(self.discounts, snapshot.get("discounts", self.discounts))
         rows = {name: _like(self._of_groups(name), snapshot[name]) for name in _BY_GROUP}

@@ -16,7 +16,7 @@ from boardenvs.game.errors import PositionError
 from boardenvs.game.position import Position
 from boardenvs.game.rules import ILLEGAL_ACTION_REWARD, WIN, goal_to_reward
 from boardenvs.game.state import Int8Array
-from boardenvs.utils.checks import check_name, check_seed, quote, unknown
+from boardenvs.utils.checks import check_name, check_seed, quote
 
 Reward: TypeAlias = Literal["goal", "zero_sum"]
 OnIllegal: TypeAlias = Literal["raise", "forfeit"]
@@ -150,31 +150,20 @@ class BoardEnv:
     def _start(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
         """Set up the board, at `options["position"]` if given."""
         check_seed(seed)
-        if options is not None and not isinstance(options, Mapping):
-            raise TypeError(f'options is {quote(options)}: it must be a dict, {{"position": ...}}')
-        for name in options or ():
-            if name not in ("position", "options"):  # the second is from PettingZoo's api_test
-                raise ValueError(unknown("reset option", name, ["position"]))
-        self._position = self._given_position((options or {}).get("position"))
-        self.last_action = self.last_position = None
-
-    def _given_position(self, given: Position | str | None) -> Position:
-        if given is None:
-            return self.game.start()
-        if isinstance(given, Position):
-            position = self.game.fresh(given)
-        elif isinstance(given, str):
-            position = fen.parse_position(self.game, given)
+        # "options" is from PettingZoo's api_test.
+        start = reset_option(options, "position", ignored="options")
+        if start is None:
+            position = self.game.start()
+        elif isinstance(start, Position):
+            position = self.game.fresh(start)
         else:
-            raise PositionError(
-                f"position is a {type(given).__name__}: it must be a text such as "
-                f"{self.game.start().fen()!r} or a Position"
-            )
+            position = fen.parse_position(self.game, start)
         if position.terminated or position.is_truncated():
             raise PositionError(
-                f"the game is over in position {quote(given)}: nothing is left to play"
+                f"the game is over in position {quote(start)}: nothing is left to play"
             )
-        return position
+        self._position = position
+        self.last_action = self.last_position = None
 
     def _checked(self, action: Any) -> int:
         """The action as int; TypeError or IllegalActionError if it is not an action."""
@@ -200,20 +189,13 @@ class BoardEnv:
         planes = bits[: self._num_bits].reshape(self._planes_shape).transpose(1, 2, 0)
         return {"observation": planes, "action_mask": bits[self._mask]}
 
-    def _final_rewards(self) -> tuple[float, float]:
-        """The rewards by role for the position on the board, which ends the game."""
-        return self._scaled(*self._position.result())
-
-    def _forfeit_rewards(self, offenders: list[int]) -> tuple[float, float]:
-        """The rewards by role where these roles took an illegal action."""
-        win = self._scaled(WIN, WIN)[0]
-        first, second = (ILLEGAL_ACTION_REWARD if role in offenders else win for role in (0, 1))
-        return first, second
-
-    def _scaled(self, first: float, second: float) -> tuple[float, float]:
-        if self.reward == "goal":
-            return first, second
-        return goal_to_reward(first), goal_to_reward(second)
+    def _rewards(self, *offenders: int) -> list[float]:
+        """Return the rewards by role at the end of the game: of the position on the board, or, if
+        these roles took an illegal action, of that.
+        """
+        goals = (WIN, WIN) if offenders else self._position.result()
+        rewards = goals if self.reward == "goal" else map(goal_to_reward, goals)
+        return [ILLEGAL_ACTION_REWARD if k in offenders else x for k, x in enumerate(rewards)]
 
     def __getattr__(self, name: str) -> Any:
         # Reached only where an attribute does not exist, so the check costs a running game nothing.
@@ -242,6 +224,17 @@ _AFTER_RESET = frozenset(
         "_position",
     )
 )
+
+
+def reset_option(options: object, name: str, ignored: str = "") -> Any:
+    """Return the option of `reset` of this name, or None; TypeError or ValueError for others."""
+    if options is None:
+        return None
+    if not isinstance(options, Mapping):
+        raise TypeError(f'options is {quote(options)}: it must be a dict, {{"{name}": ...}}')
+    for other in options.keys() - {ignored}:
+        check_name("reset option", other, [name])
+    return options.get(name)
 
 
 def observation_and_mask(game: Game) -> spaces.Dict:

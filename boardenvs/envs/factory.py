@@ -207,15 +207,15 @@ def _make_game(game: str | Game, rules: Mapping[str, Any], maker: Callable[..., 
     TypeError for a name that is neither a parameter of the rules nor an option of the `maker`.
     """
     named = game if isinstance(game, str) else games.name_of(game)
-    known = games.parameters(named) if rules else []
+    parameters = games.parameters(named) if rules else []
     for name in rules:
-        if name not in known:
-            parameters = inspect.signature(maker).parameters.values()
-            options = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+        if name not in parameters:
+            named_options = inspect.signature(maker).parameters.values()
+            options = [p.name for p in named_options if p.kind is p.KEYWORD_ONLY]
             # Python's own words first: libraries such as TorchRL try options, and look for them.
             raise TypeError(
                 f"{maker.__name__}() got an unexpected keyword argument {name!r}: "
-                + unknown("option", name, [*options, *known])
+                + unknown("option", name, [*options, *parameters])
             )
     return games.make(game, **rules)
 

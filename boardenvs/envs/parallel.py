@@ -10,7 +10,7 @@ from pettingzoo import ParallelEnv
 from boardenvs.envs.core import BoardEnv, RenderMode, ResetNeededError, Reward
 from boardenvs.game.contract import Game
 from boardenvs.kernel.wide import split
-from boardenvs.utils.checks import quote, unknown
+from boardenvs.utils.checks import check_name, quote
 
 
 class BoardParallelEnv(BoardEnv, ParallelEnv):
@@ -61,30 +61,27 @@ class BoardParallelEnv(BoardEnv, ParallelEnv):
         """
         if not self.agents:
             raise ResetNeededError("the game is over and no agent is left: call reset()")
-        chosen = self._chosen(actions)
-        infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
-        offenders = [role for role, action in enumerate(chosen) if not self._is_legal(role, action)]
-        rewards, terminated, truncated = (0.0, 0.0), False, False
-        if offenders:
-            for role in offenders:
-                infos[self.possible_agents[role]]["illegal_action"] = chosen[role]
-            rewards, terminated = self._forfeit_rewards(offenders), True
-        else:
-            self.last_position = self._position
-            self.last_action = chosen[self._position.to_move]
-            self._position = self._position.step(self.last_action)
-            terminated = self._position.terminated
+        chosen, position, names = self._chosen(actions), self._position, self.possible_agents
+        mover, truncated = position.to_move, False
+        noop = self.game.noop
+        offenders = [1 - mover] * (chosen[1 - mover] != noop)
+        offenders += [mover] * (not position.is_legal(chosen[mover]))
+        infos: dict[str, dict[str, Any]] = {agent: {} for agent in names}
+        for role in offenders:
+            infos[names[role]]["illegal_action"] = chosen[role]
+        if not offenders:
+            self.last_position, self.last_action = position, chosen[mover]
+            self._position = position.step(self.last_action)
             truncated = self._position.is_truncated()
-            if terminated or truncated:
-                rewards = self._final_rewards()
+        terminated = bool(offenders) or self._position.terminated
+        over = terminated or truncated
         if self.render_mode == "human":
             self.render()
-        if terminated or truncated:
+        if over:
             self.agents = []
-        names = self.possible_agents
         return (
-            self._observations(live=not (terminated or truncated)),
-            dict(zip(names, rewards, strict=True)),
+            self._observations(live=not over),
+            dict(zip(names, self._rewards(*offenders) if over else (0.0, 0.0), strict=True)),
             dict.fromkeys(names, terminated),
             dict.fromkeys(names, truncated),
             infos,
@@ -97,24 +94,15 @@ class BoardParallelEnv(BoardEnv, ParallelEnv):
                 f"actions are {quote(actions)}: they must be a dict, one action an agent"
             )
         for agent in actions:
-            if agent not in self.possible_agents:
-                raise ValueError(unknown("agent", agent, self.possible_agents))
+            check_name("agent", agent, self.possible_agents)
         missing = [agent for agent in self.agents if agent not in actions]
         if missing:
             raise ValueError(f"no action for {' and '.join(missing)}: each agent acts in each step")
         return [self._checked(actions[agent]) for agent in self.possible_agents]
 
-    def _legal_bits(self, role: int) -> tuple[int, ...]:
-        return self._position.legal_bits if role == self._position.to_move else self._only_noop
-
-    def _is_legal(self, role: int, action: int) -> bool:
-        if role == self._position.to_move:
-            return self._position.is_legal(action)
-        return action == self.game.noop
-
     def _observations(self, *, live: bool) -> dict[str, Any]:
-        nothing = (0,) * len(self._only_noop)
-        return {
-            agent: self._observation(role, self._legal_bits(role) if live else nothing)
-            for role, agent in enumerate(self.possible_agents)
-        }
+        legal = [self._only_noop if live else (0,) * len(self._only_noop)] * 2
+        if live:
+            legal[self._position.to_move] = self._position.legal_bits
+        views = map(self._observation, (0, 1), legal)
+        return dict(zip(self.possible_agents, views, strict=True))

@@ -20,6 +20,7 @@ The modules `sb3*` are the only ones of boardenvs that need stable-baselines3.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
@@ -47,6 +48,7 @@ from boardenvs.utils.checks import check_name, quote
 Stepped: TypeAlias = tuple[Int8Array, Array, BoolArray, list[dict[str, Any]]]
 
 _IN_PICTURES = 16  # boards
+_READ_BY = 2  # steps, after which a warning comes
 
 _UNREAD = (
     "nothing reads the `discounts` of this BoardVecEnv in self-play. They are the factors of the "
@@ -108,8 +110,8 @@ class BoardVecEnv(VecEnv):
         self.boards = Batch(game, groups, **options)
         self._final_infos = final_infos
         self._mask: BoolArray | None = None  # of what was last observed, until it is asked for
-        self._watch = bool(self.boards.self_play.any())  # whether `discounts` are read
-        self._unread = 0  # steps since they were
+        # Steps since `discounts` were read; -inf if they need not be.
+        self._unread: float = 0 if self.boards.self_play.any() else -math.inf
         self.render_mode = render_mode
         observation_space = spaces.Box(0, 1, game.observation_shape, np.int8)
         action_space = spaces.Discrete(game.num_actions)
@@ -126,9 +128,8 @@ class BoardVecEnv(VecEnv):
         """The factor of the next state's value on each board after the last step, (B,): -1 in
         self-play, unless the same side moves again, else 1.
         """
-        self._unread = 0
-        if self.game.alternates:  # they never change
-            self._watch = False
+        # In games that alternate they never change: once is enough.
+        self._unread = -math.inf if self.game.alternates else min(self._unread, 0)
         return self.boards.discounts
 
     def action_masks(self) -> BoolArray:
@@ -163,8 +164,10 @@ class BoardVecEnv(VecEnv):
         def step(self, actions: IntArray) -> Stepped: ...
 
     def step_wait(self) -> Stepped:
-        if self._watch:
-            self._watch_learner()
+        self._unread += 1
+        if self._unread > _READ_BY:
+            self._unread = -math.inf
+            warnings.warn(_UNREAD, stacklevel=3)
         try:
             result = self.boards.step(self._actions)
         except IllegalActionError as error:
@@ -180,13 +183,6 @@ class BoardVecEnv(VecEnv):
             result.terminated | result.truncated,
             infos,
         )
-
-    def _watch_learner(self) -> None:
-        """Warn once if the discounts of two steps were not read."""
-        if self._unread == 2:
-            self._watch = False
-            warnings.warn(_UNREAD, stacklevel=4)
-        self._unread += 1
 
     def _tell_the_end(self, result: StepResult, infos: list[dict[str, Any]]) -> None:
         """The infos of games that ended.

@@ -48,7 +48,7 @@ def advantages(
     `discounts` (T, B) float32 multiply the value of the next state: -gamma where the other side
     moves there, +gamma where the same side does.
     """
-    found, later = np.empty_like(values[1:]), np.zeros_like(values[0])
+    by_step, later = np.empty_like(values[1:]), np.zeros_like(values[0])
     for step in reversed(range(len(over))):
         discount = np.where(over[step], 0, discounts[step])
         later = (
@@ -57,5 +57,5 @@ def advantages(
             - values[step]
             + discount * gae_lambda * later
         )
-        found[step] = later
-    return found
+        by_step[step] = later
+    return by_step

@@ -25,7 +25,7 @@ class BoardSymmetries:
         self.chosen: IntArray = np.zeros(size, np.int64)  # indices of game.symmetries
         self._game, self._symmetries = game, game.symmetries
         images = np.stack([game.action_images(s) for s in game.symmetries])
-        self._originals = np.argsort(images, axis=1)  # (S, A): of an action seen, the one meant
+        self.originals = np.argsort(images, axis=1)  # (S, A): of an action seen, the one meant
         # (S, P): the image of each part of the actions, where all have an action a square in a word
         self._parts: IntArray | None = None
         if set(game.action_sizes) == {64} and game.board.size == 64:
@@ -44,25 +44,25 @@ class BoardSymmetries:
         """Return the positions as the policy sees them, under the symmetries `chosen` (B,), by
         default the current symmetries of the boards.
         """
-        seen = take(state, np.arange(self._game.check_state(state)))
+        images = take(state, np.arange(self._game.check_state(state)))
         chosen = np.asarray(self.chosen if chosen is None else chosen)
         largest = chosen.astype(np.uint64).max(initial=0)  # or one below 0
-        if chosen.shape != seen.ply.shape or largest >= len(self._symmetries):
-            raise ValueError(f"{quote(chosen)} are no symmetries of {len(seen.ply)} boards")
+        if chosen.shape != images.ply.shape or largest >= len(self._symmetries):
+            raise ValueError(f"{quote(chosen)} are no symmetries of {len(images.ply)} boards")
         for index, symmetry in enumerate(self._symmetries):
             rows = np.flatnonzero(chosen == index)
             words = self._game.image(symmetry, [word[rows] for word in state.words])
-            for image, word in zip(seen.words, words, strict=True):
+            for image, word in zip(images.words, words, strict=True):
                 image[rows] = word
             if self._parts is not None:  # half the time of what serves all games
                 moves = symmetry.apply(state.legal_bits[rows, :-1])  # the last word is noop
-                seen.legal_bits[rows[:, None], self._parts[index]] = moves
+                images.legal_bits[rows[:, None], self._parts[index]] = moves
             else:
-                legal = self._game.legal(take(state, rows))[:, self._originals[index]]
-                seen.legal_bits[rows] = pack_bits(legal)
-        return seen
+                legal = self._game.legal(take(state, rows))[:, self.originals[index]]
+                images.legal_bits[rows] = pack_bits(legal)
+        return images
 
     def meant(self, actions: IntArray) -> IntArray:
         """Return the actions on the boards, (B,), of those chosen on what was seen."""
-        originals: Any = self._originals[self.chosen, actions]
+        originals: Any = self.originals[self.chosen, actions]
         return originals  # type: ignore[no-any-return]

@@ -19,12 +19,13 @@ from boardenvs.envs.core import (
     VectorRenderMode,
     env_name,
     observation_space,
+    reset_option,
 )
 from boardenvs.envs.groups import Opponent
 from boardenvs.game.contract import Game
 from boardenvs.game.rules import DRAW
 from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray
-from boardenvs.utils.checks import check_name, quote, unknown
+from boardenvs.utils.checks import check_name, quote
 
 
 class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
@@ -81,7 +82,10 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
             check_name("render_mode", render_mode, get_args(VectorRenderMode))
         self.game = game
         self.reward = reward
-        self.autoreset_mode = _autoreset_mode(autoreset_mode)
+        modes = {each.value: each for each in AutoresetMode}
+        mode: Any = getattr(autoreset_mode, "value", autoreset_mode)
+        check_name("autoreset mode", mode, modes)
+        self.autoreset_mode = modes[mode]
         self.batch = Batch(
             game,
             [BoardGroup(num_envs, opponent, seat)],
@@ -114,20 +118,14 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         `seed` is one for each row, or one for the first row, the next one for the second and so
         on; see `Batch.seed`. Raises TypeError or ValueError for a wrong mask or seed.
         """
-        if options is not None and not isinstance(options, Mapping):
-            raise TypeError(
-                f'options is {quote(options)}: it must be a dict, {{"reset_mask": ...}}'
-            )
-        for key in options or ():
-            if key != "reset_mask":
-                raise ValueError(unknown("reset option", key, ["reset_mask"]))
-        mask = (options or {}).get("reset_mask")
+        mask, rows = reset_option(options, "reset_mask"), None
         if mask is not None:
             if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
                 raise TypeError(f"reset_mask is {quote(mask)}: it must be a numpy array of bool")
-            if mask.shape != (self.num_envs,) or not mask.any():
+            rows = np.flatnonzero(mask)
+            if mask.shape != (self.num_envs,) or not rows.size:
                 raise ValueError(
-                    f"reset_mask has shape {mask.shape} and {mask.sum()} rows set: it must have "
+                    f"reset_mask has shape {mask.shape} and {rows.size} rows set: it must have "
                     f"shape ({self.num_envs},) and one or more"
                 )
             if not self._begun:
@@ -135,7 +133,7 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         if seed is not None:
             self.batch.seed(seed)
         self._begun = True
-        self.batch.restart(None if mask is None else np.flatnonzero(mask))
+        self.batch.restart(rows)
         return self._seen(np.zeros(self.num_envs, np.bool_))
 
     def step(
@@ -224,12 +222,3 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
 def _of_rows(infos: dict[str, Any], rows: BoolArray) -> dict[str, Any]:
     """Infos as Gymnasium has them: beside each one the rows (B,) that it is known of."""
     return infos | dict.fromkeys(map("_{}".format, infos), rows)
-
-
-def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    """Return the mode, which may be named by its value; ValueError for any other."""
-    try:
-        return AutoresetMode(mode)
-    except ValueError:
-        modes = [each.value for each in AutoresetMode]
-        raise ValueError(unknown("autoreset mode", mode, modes)) from None

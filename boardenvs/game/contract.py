@@ -207,11 +207,14 @@ class Game(Rules):
         parts = [name.partition("_") for name in (*self.squares, *self.numbers)[2:]]
         return tuple(sides.get(side, side) + line + name for side, line, name in parts)
 
+    def is_number(self, name: str) -> bool:
+        """Return whether one of the `further_words` is a number, and no set of squares."""
+        return name in self.further_words[len(self.squares) - 2 :]
+
     def word_text(self, name: str, word: int) -> str:
         """One of the `further_words` as texts have it: a number, or squares such as "a1,c3"."""
-        is_number = name in self.further_words[len(self.squares) - 2 :]
         names = map(self.square_name, squares_of(word))
-        return str(word) if is_number else ",".join(names)
+        return str(word) if self.is_number(name) else ",".join(names)
 
     def start(self) -> Position:
         """Return the starting position."""
@@ -322,7 +325,7 @@ class Game(Rules):
             raise ValueError("ply of the state has negative numbers")
         last = self.num_actions % 64  # bits of the last word, or all
         if last and int(state.legal_bits[:, -1].max(initial=0)) >> last:
-            raise ValueError(f"legal_bits of the state has actions that {self.id} has not")
+            raise ValueError(f"legal_bits of the state has actions above {self.noop}, the last")
         return rows
 
     def positions(self, state: State) -> list[Position]:

@@ -25,7 +25,7 @@ from boardenvs.board.bitboard import EIGHT, from_squares
 from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
 from boardenvs.game.position import Position
-from boardenvs.utils.checks import cut, quote, unknown
+from boardenvs.utils.checks import check_name, cut, quote
 
 _MAX_SHOWN, _MAX_DIGITS = 120, 20  # of a text in messages; of a number of plies
 
@@ -37,10 +37,10 @@ def parse_position(game: Game, text: str) -> Position:
     """The position that the text describes; PositionError where it describes none, TypeError for
     what is no text.
     """
-    given: object = text
-    if not isinstance(given, str):
+    other: object = text
+    if not isinstance(other, str):
         example = game.start().fen()
-        raise TypeError(f"position is {quote(given)}: it must be a text such as {example!r}")
+        raise TypeError(f"position is {quote(other)}: it must be a text such as {example!r}")
     if not game.in_words:
         return game.parse_fen(text)
     fields, shown = text.split(), cut(text, _MAX_SHOWN)
@@ -58,64 +58,56 @@ def parse_position(game: Game, text: str) -> Position:
             f"the plies played, as in {game.start().fen()!r}"
         )
     board, side, *ply = fields
-    sides = _by_name(game) | (_SIDES if in_full else {})
-    if side not in sides:
-        raise PositionError(f"position {shown!r}: {unknown('side', side, sides)}")
-    if ply and not (ply[0].isdecimal() and len(ply[0]) <= _MAX_DIGITS):
-        raise PositionError(f"position {shown!r}: {cut(ply[0])!r} is not a number of plies")
+    sides = dict(zip((*game.roles, *game.sides), (0, 1) * 2, strict=True))
+    sides |= _SIDES if in_full else {}
     try:
-        squares = _parse_squares(game, board) if in_full else _parse_board(game, board)
+        check_name("side", side, sides)
+        if ply and not _is_number(ply[0]):
+            raise PositionError(f"{cut(ply[0])!r} is not a number of plies")
+        squares = _parse_squares(game, board) if in_full else _parse_board(game, board, sides)
         words = (*squares, *_parse_words(game, {name: value for name, _, value in rest}))
         return game.position(words, sides[side], int(ply[0]) if ply else 0)
-    except PositionError as error:
+    except ValueError as error:
         raise PositionError(f"position {shown!r}: {error}") from None
 
 
-def _parse_words(game: Game, given: dict[str, str]) -> list[int]:
-    """The words that follow the board, 0 where they are not given."""
-    for name in given:
-        if name not in game.further_words:
-            raise PositionError(unknown("word", name, game.further_words))
-    found = []
-    for place, name in enumerate(game.further_words, 2):
-        text = given.get(name, "")
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) <= _MAX_DIGITS
+
+
+def _parse_words(game: Game, texts: dict[str, str]) -> list[int]:
+    """The words that follow the board, 0 where they have no text."""
+    words = dict.fromkeys(game.further_words, 0)
+    for name, text in texts.items():
+        check_name("word", name, words)
         try:
-            if place < len(game.squares):
-                names = text.split(",") if text else []
-                found.append(from_squares(map(game.parse_square, names)))
-            elif text and not (text.isdecimal() and len(text) <= _MAX_DIGITS):
-                raise ValueError(f"{cut(text)!r} is not a number")
+            if not text or not game.is_number(name):
+                squares = map(game.parse_square, text.split(",") if text else ())
+                words[name] = from_squares(squares)
+            elif _is_number(text):
+                words[name] = int(text)
             else:
-                found.append(int(text or 0))
+                raise ValueError(f"{cut(text)!r} is not a number")
         except ValueError as error:
-            raise PositionError(f"{name}: {error}") from None
-    return found
+            raise ValueError(f"{name}: {error}") from None
+    return [*words.values()]
 
 
-def _by_name(game: Game) -> dict[str, int]:
-    """The sides by their names and by their roles' names."""
-    return {
-        **dict(zip(game.roles, (0, 1), strict=True)),
-        **dict(zip(game.sides, (0, 1), strict=True)),
-    }
+def _parse_squares(game: Game, board: str) -> list[int]:
+    squares = [0, 0, 0]
+    for square, sign in zip(game.named_squares, board, strict=True):
+        if sign not in "XO-":
+            raise ValueError(f"{sign!r} on {game.square_name(square)} is none of 'X', 'O' and '-'")
+        squares["XO-".index(sign)] |= 1 << square
+    return squares[:2]
 
 
-def _parse_squares(game: Game, board: str) -> tuple[int, int]:
-    squares = list(zip(game.named_squares, board, strict=True))
-    for square, char in squares:
-        if char not in "XO-":
-            name = game.square_name(square)
-            raise PositionError(f"{char!r} on {name} is none of 'X', 'O' and '-'")
-    first, second = (sum(1 << s for s, c in squares if c == disc) for disc in "XO")
-    return first, second
-
-
-def _parse_board(game: Game, board: str) -> tuple[int, int]:
+def _parse_board(game: Game, board: str, sides: dict[str, int]) -> list[int]:
     ranks = board.split("/")
     rows, columns = game.board
     if len(ranks) != rows:
-        raise PositionError(f"the board has {len(ranks)} ranks: it must have {rows}")
-    letters = {name[0]: side for name, side in _by_name(game).items()}
+        raise ValueError(f"the board has {len(ranks)} ranks: it must have {rows}")
+    letters = {name[0]: side for name, side in sides.items()}
     first, second = (side[0] for side in game.sides)
     squares = [0, 0]
     for y, rank in zip(reversed(range(rows)), ranks, strict=True):
@@ -127,12 +119,10 @@ def _parse_board(game: Game, board: str) -> tuple[int, int]:
                 squares[letters[char]] |= 1 << (columns * y + x) if x < columns else 0
                 x += 1
             else:
-                raise PositionError(
+                raise ValueError(
                     f"{char!r} in rank {name} is neither {first!r}, {second!r} nor a number of "
                     "empty squares"
                 )
         if x != columns:
-            raise PositionError(
-                f"rank {name}, {cut(rank)!r}, has {x} squares: it must have {columns}"
-            )
-    return squares[0], squares[1]
+            raise ValueError(f"rank {name}, {cut(rank)!r}, has {x} squares: it must have {columns}")
+    return squares

@@ -44,9 +44,9 @@ class Notation(ABC):
         """The meaning of the actions (except noop) in Markdown."""
         return "The actions are in parts of " + ", ".join(map(str, self.sizes(game))) + "."
 
-    @abstractmethod
     def write(self, game: Game, action: int, position: Position | None) -> str:
-        """See `Game.action_name`."""
+        """See `Game.action_name`; by default the names of its squares with hyphens between them."""
+        return "-".join(map(game.square_name, self.squares(game, action, position)))
 
     @abstractmethod
     def parse(self, game: Game, text: str) -> int:
@@ -96,9 +96,6 @@ class Placing(Notation):
             f"on square {_numbered(game)}."
         )
 
-    def write(self, game: Game, action: int, position: Position | None) -> str:
-        return game.square_name(action)
-
     def parse(self, game: Game, text: str) -> int:
         return game.parse_square(text)
 
@@ -139,32 +136,6 @@ class Dropping(Notation):
     def images(self, game: Game, symmetry: Symmetry) -> list[int]:
         columns = game.board.columns
         return [symmetry.squares[file] % columns for file in range(columns)]
-
-
-class Passing(Notation):
-    """One action, which passes where noop, the pass that is forced, is not what is meant."""
-
-    needs_position = False
-
-    def sizes(self, game: Game) -> tuple[int, ...]:
-        return (1,)
-
-    def explain(self, game: Game) -> str:
-        return "it passes."
-
-    def write(self, game: Game, action: int, position: Position | None) -> str:
-        return PASS
-
-    def parse(self, game: Game, text: str) -> int:
-        if text != PASS:
-            raise ValueError(f"{quote(text)} is not {PASS!r}")
-        return 0
-
-    def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
-        return ()
-
-    def images(self, game: Game, symmetry: Symmetry) -> list[int]:
-        return [0]
 
 
 @dataclass(frozen=True)
@@ -211,6 +182,19 @@ class Named(Notation):
 
 
 @dataclass(frozen=True)
+class Passing(Named):
+    """One action, which passes where noop, the pass that is forced, is not what is meant."""
+
+    names: tuple[str, ...] = (PASS,)
+
+    def explain(self, game: Game) -> str:
+        return "it passes."
+
+    def images(self, game: Game, symmetry: Symmetry) -> list[int]:
+        return [0]
+
+
+@dataclass(frozen=True)
 class Pairs(Notation):
     """Action n * p + s, on a board of n squares, moves the piece on square s to `targets[p]`."""
 
@@ -228,10 +212,6 @@ class Pairs(Notation):
             f"Action `{game.board.size}*p + s` moves one of the side's {game.about.pieces}, that "
             f"on square {_numbered(game)}, to the one numbered p, from 0, among {names}."
         )
-
-    def write(self, game: Game, action: int, position: Position | None) -> str:
-        squares = self.squares(game, action, position)
-        return "-".join(map(game.square_name, squares))
 
     def parse(self, game: Game, text: str) -> int:
         source, _, target = text.partition("-")
@@ -348,10 +328,8 @@ class Moving(Notation):
         )
 
     def write(self, game: Game, action: int, position: Position | None) -> str:
-        names = [*map(game.square_name, self.squares(game, action, position))]
-        if len(names) == 1:
-            names.append(self.directions[action // game.board.size].name)
-        return "-".join(names)
+        name = super().write(game, action, position)
+        return name if "-" in name else f"{name}-{self.directions[action // game.board.size].name}"
 
     def parse(self, game: Game, text: str) -> int:
         start, _, target = text.partition("-")
@@ -384,17 +362,11 @@ class Moving(Notation):
 
     def plane_images(self, symmetry: Symmetry) -> list[int]:
         """ValueError where the symmetry turns a direction into one that pieces do not go."""
-        images = []
-        for direction in self.directions:
-            image = symmetry.vector(direction.dx, direction.dy)
-            found = [d for d, other in enumerate(self.directions) if (other.dx, other.dy) == image]
-            if not found:
-                raise ValueError(
-                    f"{symmetry} turns {direction.name} into {image}, which is none of the "
-                    f"directions {[d.name for d in self.directions]}"
-                )
-            images += found
-        return images
+        vectors = [(direction.dx, direction.dy) for direction in self.directions]
+        images = [symmetry.vector(*vector) for vector in vectors]
+        if not set(images) <= set(vectors):
+            raise ValueError(f"{symmetry} turns the directions {vectors} into others, {images}")
+        return [vectors.index(image) for image in images]
 
 
 def _compass(direction: Direction) -> str:

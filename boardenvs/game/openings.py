@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -78,14 +79,14 @@ def distinct_openings(
 
     With `keep`, only positions that it marks.
     """
-    found = _random_lines(game, count, plies, rng, keep, by)
+    draw = partial(_random_lines, game, count, plies, rng, keep, by)
+    lines = draw()
     for _ in range(_ROUNDS):
-        first = first_of_each(found.state)
-        if len(first) >= count:
+        lines = _select(lines, first_of_each(lines.state))
+        if len(lines.actions) >= count:
             break
-        found = _join([_select(found, first), _random_lines(game, count, plies, rng, keep, by)])
-    first = first_of_each(found.state)
-    return _select(found, np.resize(first, count))
+        lines = _join([lines, draw()])
+    return _select(lines, np.resize(first_of_each(lines.state), count))
 
 
 def _random_lines(
@@ -98,14 +99,11 @@ def _random_lines(
 ) -> Openings:
     """See `random_openings`; also returns the plies played."""
     check_plies(plies)
-    drawn = 0
     parts: list[Openings] = []
     for _ in range(_ROUNDS):
         part = _draw(game, count, plies, rng, by)
-        if keep:
-            part = _select(part, keep(game, part.state))
-        parts.append(part)
-        drawn += len(part.actions)
+        parts.append(_select(part, keep(game, part.state)) if keep else part)
+        drawn = sum(len(part.actions) for part in parts)
         if drawn >= count:
             return _select(_join(parts), slice(count))
     if drawn == 0:
@@ -140,9 +138,9 @@ def _draw(
             played = rng.random(len(length)) >= by.noise
             actions[played, ply] = by.player.act(game, take(state, played), rng)
         line = Openings(game.step(state, actions[:, ply]), actions)
-    found = _join(parts)
+    lines = _join(parts)
     # Short openings come first: what is cut off or dealt out in order must not depend on length.
-    return _select(found, rng.permutation(len(found.actions)))
+    return _select(lines, rng.permutation(len(lines.actions)))
 
 
 def _select(openings: Openings, rows: Any) -> Openings:
@@ -185,18 +183,16 @@ def check_plies(plies: object, name: str = "plies of openings") -> None:
 
 class Starts:
     """The game's start, or positions after a number of random plies drawn from `opening_plies`
-    (low, high), or, where `given`, its rows, drawn uniformly.
+    (low, high), or rows of `starts`, if there are any, drawn uniformly.
 
-    ValueError where `opening_plies` is no range, or `given` is empty or holds a game that is over.
+    ValueError where `opening_plies` is no range, or `starts` is empty or holds a game that is over.
     """
 
-    def __init__(self, game: Game, opening_plies: tuple[int, int], given: State | None) -> None:
-        if given is not None and (not game.check_values(given) or game.is_over(given).any()):
+    def __init__(self, game: Game, opening_plies: tuple[int, int], starts: State | None) -> None:
+        if starts is not None and (not game.check_values(starts) or game.is_over(starts).any()):
             raise ValueError("starts must hold one or more positions in which the game is not over")
         check_plies(opening_plies, "opening_plies")
-        self._game = game
-        self._opening_plies = opening_plies
-        self._given = given
+        self._game, self._opening_plies, self._starts = game, opening_plies, starts
         self.clear()
 
     def clear(self) -> None:
@@ -205,15 +201,15 @@ class Starts:
 
     def put(self, state: State, rows: IntArray, rng: np.random.Generator) -> None:
         """Begin new games in these rows of a state."""
-        if self._given is None and self._opening_plies[1] == 0:
+        if self._starts is None and self._opening_plies[1] == 0:
             self._game.put_start(state, rows)
         else:
             put(state, rows, self.draw(len(rows), rng))
 
     def draw(self, count: int, rng: np.random.Generator) -> State:
         """`count` positions; those after random plies come from the stock."""
-        if self._given is not None:
-            return take(self._given, rng.integers(len(self._given.ply), size=count))
+        if self._starts is not None:
+            return take(self._starts, rng.integers(len(self._starts.ply), size=count))
         if self._opening_plies[1] == 0:
             return self._game.init(count)
         if len(self.stock.ply) < count:

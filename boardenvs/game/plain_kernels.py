@@ -113,17 +113,10 @@ class PlainKernels(Kernels):
         else:
             self.num_planes = 2 * self._largest.bit_length() + 1
         self._observed([start], np.zeros(1, np.int8))
-        functions: dict[str, Callable[..., Any]] = {
-            "begin": self._begin,
-            "step_words": self._step_words,
-            "step_words_no_legal": self._step_no_legal,
-            "step_observe": self._step_observe,
-            "points": self._points,
-            "evaluate": self._evaluate,
-            "pieces": self._count,
-        }
-        for name, one in (functions | dict.fromkeys(_FOR_WORDS, _nothing)).items():
-            setattr(self, name, PlainKernel(game, one, name))
+        for name in _OF_BOARDS:
+            setattr(self, name, PlainKernel(game, getattr(self, f"_{name}"), name))
+        for name in _OF_WORDS:
+            setattr(self, name, PlainKernel(game, _nothing, name))
         self.planes = PlainKernel(game, self._plane_words, "planes", self._plane_rows)
         self.planes.num_outputs = -(-self.num_planes * size // 64)
         self.observe = PlainKernel(game, self._observe_one, "observe", self._observe_rows)
@@ -208,7 +201,7 @@ class PlainKernels(Kernels):
         *legal, over = self._begin(after)
         return (after, *legal, self.role(after.board), over)
 
-    def _step_no_legal(self, *inputs: Any) -> tuple[Any, ...]:
+    def _step_words_no_legal(self, *inputs: Any) -> tuple[Any, ...]:
         after = self.after(inputs[0], inputs[-1])
         return after, self.role(after.board), self.ended(after.board)
 
@@ -230,7 +223,7 @@ class PlainKernels(Kernels):
             raise self._wrong("evaluate()", value, f"a whole number below {MAX_VALUE} in size")
         return max(value, 0), max(-value, 0)
 
-    def _count(self, played: PlayedBoard) -> tuple[int]:
+    def _pieces(self, played: PlayedBoard) -> tuple[int]:
         first, second = self.pieces_of(played.board)
         return ((first | second).bit_count(),)
 
@@ -294,13 +287,15 @@ class PlainKernels(Kernels):
     def _step_observe(self, *inputs: Any) -> tuple[tuple[Any, ...], Int8Array]:
         after = self._step_words(*inputs)
         played, *legal, role, _ = after
-        return after, self._observe_one(played, role, inputs[2] + 1, *legal)[1]
+        return after, self._observe_one(played, role, 0, *legal)[1]
 
 
-# What search asks of rules on words alone.
-_FOR_WORDS = (
-    *("words_after", "stable", "kinds", "features", "forcing", "changed", "digit", "turned"),
+_OF_BOARDS = (
+    *("begin", "step_words", "step_words_no_legal", "step_observe"),
+    *("points", "evaluate", "pieces"),
 )
+# What search asks of rules on words alone.
+_OF_WORDS = ("words_after", "stable", "kinds", "features", "forcing", "changed", "digit", "turned")
 
 
 def _by_row(one: Callable[..., Any], inputs: Sequence[Array], outputs: Sequence[Array]) -> None:

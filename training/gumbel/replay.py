@@ -34,7 +34,6 @@ class ReplayBuffer:
     def __init__(self, game: Game, size: int, search_value: float) -> None:
         self.size = size
         self.added = 0  # positions ever added
-        self._game = game
         self._search_value = search_value
         self._state = game.empty(size)
         self._policy: Array = np.zeros((size, game.num_actions), np.float16)
@@ -43,8 +42,7 @@ class ReplayBuffer:
         self._game_number: IntArray = np.full(size, -1, np.int64)
         self._ready: BoolArray = np.zeros(size, np.bool_)
         self._going_on: dict[int, list[int]] = {}  # the slots of each unfinished game
-        images = np.stack([game.action_images(s) for s in game.symmetries])
-        self._originals = np.argsort(images, axis=1)
+        self._symmetries = BoardSymmetries(game, 0)
 
     def add(
         self,
@@ -93,9 +91,10 @@ class ReplayBuffer:
             slots = np.concatenate([slots, drawn[self._ready[drawn]]])
         slots = slots[:count]
         state, policy = take(self._state, slots), self._policy[slots]
-        chosen = rng.integers(len(self._originals), size=count)
-        state = BoardSymmetries(self._game, count).seen(state, chosen)
-        policy = np.take_along_axis(policy, self._originals[chosen], axis=1)
+        originals = self._symmetries.originals
+        chosen = rng.integers(len(originals), size=count)
+        state = self._symmetries.seen(state, chosen)
+        policy = np.take_along_axis(policy, originals[chosen], axis=1)
         return ReplayBatch(state, policy, self._has_policy[slots], self._value[slots])
 
     def snapshot(self) -> dict[str, Any]:
