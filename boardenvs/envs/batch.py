@@ -346,8 +346,7 @@ class Batch:
         self.state = self.game.unpacked(snapshot["state"])
         if len(self.state.ply) != self.size:
             raise ValueError(f"it has {len(self.state.ply)} games: it must have {self.size}")
-        # None in older checkpoints.
-        self.discounts = _like(self.discounts, snapshot.get("discounts", self.discounts))
+        self.discounts = _like(self.discounts, snapshot["discounts"])
         rows = {name: _like(self._of_groups(name), snapshot[name]) for name in _BY_GROUP}
         for group, stock in zip(self._groups, snapshot["stocks"], strict=True):
             group.starts.stock = self.game.unpacked(stock)
