@@ -254,7 +254,7 @@ def register_game(game_id: str, factory: Callable[..., Game]) -> None:
 
 
 def register() -> None:
-    """Give every known game its names."""
+    """Give every game its names."""
     for game_id in games.GAMES:
         add_names(game_id)
 

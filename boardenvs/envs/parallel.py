@@ -63,8 +63,7 @@ class BoardParallelEnv(BoardEnv, ParallelEnv):
             raise ResetNeededError("the game is over and no agent is left: call reset()")
         chosen, position, names = self._chosen(actions), self._position, self.possible_agents
         mover, truncated = position.to_move, False
-        noop = self.game.noop
-        offenders = [1 - mover] * (chosen[1 - mover] != noop)
+        offenders = [1 - mover] * (chosen[1 - mover] != self.game.noop)
         offenders += [mover] * (not position.is_legal(chosen[mover]))
         infos: dict[str, dict[str, Any]] = {agent: {} for agent in names}
         for role in offenders:

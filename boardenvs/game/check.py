@@ -139,9 +139,9 @@ def _some(actions: list[int]) -> list[int]:
     return actions[:: len(actions) // _TRIED + 1]
 
 
-def _game_of(given: Any) -> Game:
+def _game_of(game: Any) -> Game:
     """The game, made of its class if that is in plain Python."""
-    return PlainGame(given) if is_plain(given) else given
+    return PlainGame(game) if is_plain(game) else game
 
 
 # ---- the class -----------------------------------------------------------------------------------
@@ -271,10 +271,10 @@ def _in_tables(position: Position) -> Iterator[None]:
 
 def _missing(position: Position) -> str:
     """Which rule asks a Table for what it does not have, and in which line; "" if none does."""
-    kernels, given = position.game.kernels, (*position.words, position.to_move, position.ply)
-    calls = [(kernels.begin, given), (kernels.points, given[:-1])]
-    calls += [(kernel, given) for kernel in (kernels.planes, kernels.evaluate, kernels.features)]
-    calls += [(kernels.step_words, (*given, action)) for action in position.legal_actions()]
+    kernels, inputs = position.game.kernels, (*position.words, position.to_move, position.ply)
+    calls = [(kernels.begin, inputs), (kernels.points, inputs[:-1])]
+    calls += [(kernel, inputs) for kernel in (kernels.planes, kernels.evaluate, kernels.features)]
+    calls += [(kernels.step_words, (*inputs, action)) for action in position.legal_actions()]
     for kernel, words in calls:
         try:
             kernel.as_written(*words)
@@ -324,9 +324,9 @@ def _check_bounds(game: Game, position: Position) -> None:
     """What rules return is within its bounds; a negative number is a word beyond all of them."""
     for what, number, bound in _numbers(game, position):
         if not 0 <= number < bound:
-            given = number - (1 << 64) * (number >> 63 == 1)
+            signed = number - (1 << 64) * (number >> 63 == 1)
             right = "a flag, 0 or 1, as of `nonzero`" if bound == 2 else f"0 to {bound - 1}"
-            raise RulesError(f"{what} {given}: it must be {right}")
+            raise RulesError(f"{what} {signed}: it must be {right}")
 
 
 def _numbers(game: Game, position: Position) -> Iterator[tuple[str, int, int]]:
@@ -490,11 +490,11 @@ def _check_stable(game: Game, positions: list[Position]) -> None:
                 names = _names(game, lost)
                 raise RulesError(f"{game.roles[role]} loses {names}, which were stable {since}")
             if position.to_move != role:
-                found = game.kernels.stable.one(*position.words)[0]
-                if found & ~position.opp:
+                stable = game.kernels.stable.one(*position.words)[0]
+                if stable & ~position.opp:
                     raise RulesError("stable returns squares that are not of `opp`")
-                since = f"at ply {position.ply}" if found & ~kept else since
-                kept |= found
+                since = f"at ply {position.ply}" if stable & ~kept else since
+                kept |= stable
 
 
 # ---- two programs of one game --------------------------------------------------------------------
@@ -504,8 +504,8 @@ def _check_against(game: Game, other: Game, rng: np.random.Generator, max_plies:
     """Both play the same random moves: what can be seen must be the same after each."""
     here, there, line = game.start(), other.start(), list[str]()
     while True:
-        found, expected = _seen_by_name(here, there), _seen_by_name(there, here)
-        for what, value in found.items():
+        expected = _facts(there, here)
+        for what, value in _facts(here, there).items():
             if value != expected[what]:
                 raise RulesError(
                     f"{game.id} differs at ply {len(line)}, after {' '.join(line) or 'no move'}: "
@@ -520,11 +520,11 @@ def _check_against(game: Game, other: Game, rng: np.random.Generator, max_plies:
             here, there = here.step(action), there.step(other.parse_action(line[-1]))
 
 
-def _seen_by_name(position: Position, other: Position) -> dict[str, Any]:
+def _facts(position: Position, other: Position) -> dict[str, Any]:
     """The facts on which two programs of a game must agree, by name."""
     game, over = position.game, position.is_over()
     legal = [] if over else position.legal_actions()
-    seen: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "it is over:": over,
         "the legal moves are": " ".join(sorted(game.action_name(a, position) for a in legal)),
         "the side to move is": None if over else position.to_move,
@@ -532,8 +532,8 @@ def _seen_by_name(position: Position, other: Position) -> dict[str, Any]:
     }
     pieces = position.by_role()[:2], other.by_role()[:2]
     if game.board == other.game.board and all(any(sides) for sides in pieces):
-        seen["the squares of the sides are"] = pieces[0]
-    return seen
+        facts["the squares of the sides are"] = pieces[0]
+    return facts
 
 
 def _drawn(position: Position) -> str:

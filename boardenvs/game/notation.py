@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from boardenvs.board.bitboard import DIRECTIONS, Direction, squares_of, steps
 from boardenvs.board.symmetry import Symmetry
-from boardenvs.utils.checks import quote, unknown
+from boardenvs.utils.checks import check_name, quote
 
 if TYPE_CHECKING:
     from boardenvs.game.contract import Game
@@ -163,8 +163,7 @@ class Named(Notation):
         return self.names[action]
 
     def parse(self, game: Game, text: str) -> int:
-        if text not in self.names:
-            raise ValueError(unknown("move", text, self.names))
+        check_name("move", text, self.names)
         return self.names.index(text)
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:

@@ -264,15 +264,15 @@ class Rules(ABC):
         words.
         """
         own, opp, *further = words[: len(self.squares)]
-        found: list[Bits] = []
+        kinds: list[Bits] = []
         for name, squares in zip(self.squares[2:], further, strict=True):
             if not name.startswith("opp_"):
-                found.append(own & squares)
-                own = own ^ found[-1]
+                kinds.append(own & squares)
+                own = own ^ kinds[-1]
             if not name.startswith("own_"):
-                found.append(opp & squares)
-                opp = opp ^ found[-1]
-        return (own, opp, *found)
+                kinds.append(opp & squares)
+                opp = opp ^ kinds[-1]
+        return (own, opp, *kinds)
 
     def stable(self, *words: Any) -> Bits:
         """Squares of `opp` that it keeps to the end of the game, whatever both sides play.

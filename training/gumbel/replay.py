@@ -42,7 +42,7 @@ class ReplayBuffer:
         self._game_number: IntArray = np.full(size, -1, np.int64)
         self._ready: BoolArray = np.zeros(size, np.bool_)
         self._going_on: dict[int, list[int]] = {}  # the slots of each unfinished game
-        self._symmetries = BoardSymmetries(game, 0)
+        self._game, self._symmetries = game, BoardSymmetries(game, 0)
 
     def add(
         self,
