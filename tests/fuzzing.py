@@ -59,8 +59,6 @@ value = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(text, inner, max_size=4),
     max_leaves=6,
 )
-# Of any kind that Python code may pass.
-thing = value | st.binary(max_size=9) | st.tuples(scalar, scalar) | st.sampled_from([object(), int])
 
 NEW: dict[type, st.SearchStrategy[Any]] = {
     str: st.sampled_from(TEXTS) | st.text(max_size=3),

@@ -103,21 +103,6 @@ def test_the_policies_in_a_folder_are_a_tournament(tmp_path: Path) -> None:
     assert values["settings"]["entrants"] == ["random", *shielded]
 
 
-def test_a_pairing_that_was_interrupted_is_not_recorded_twice(tmp_path: Path) -> None:
-    """A pairing of which games are missing is played again."""
-    out = tmp_path / "arena"
-    few = ("--game", "reversi", "--pairs", 2, "--workers", 1, "--out", out)
-    run("arena", "random", "greedy", "positional", *few)
-    games = out / "games.jsonl"
-    before = [(record.players, record.actions) for record in load(games)]
-    assert len(before) == 3 * 4
-    games.write_bytes(b"".join(games.read_bytes().splitlines(keepends=True)[:-1]))
-    assert "2 of 3: pairings in the file of games" in run(
-        "arena", "--resume", "--workers", 1, "--out", out
-    )
-    assert [(record.players, record.actions) for record in load(games)] == before
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits on files")
 def test_games_that_cannot_be_written_are_named_and_played_again(tmp_path: Path) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)

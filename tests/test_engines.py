@@ -8,7 +8,6 @@ import functools
 import io
 import os
 import pickle
-import random
 import signal
 import subprocess
 import sys
@@ -359,25 +358,6 @@ def test_our_engine_reads_lines_as_gtp_says() -> None:
         "? a line of more than 65536 characters", "=3 boardenvs tried", "=4 ", "=5 ", "=6 ",
         "=7 pass",
     ]  # fmt: skip
-
-
-WORDS = (
-    "1 genmove play undo b w black white d3 f5 D6 PA pass boardsize 8 9 clear_board list_commands "
-    "go position fen moves nboard 2 ping "
-    "set game move hint known_command final_score showboard boardenvs-position set_game Othello "
-    "8/8/8/3wb3/3bw3/8/8/8 white -1 BO[8 *] (;GM[Othello] ]B[F5]W[d6/1/2] ;) # \x00 \xff é % {} "
-    f"BO[8{'-' * 27}O*------*O{'-' * 27}*] {'*' * 64} time_left time_settings reg_genmove"
-).split(" ")
-
-
-@every_protocol
-def test_whatever_is_asked_is_answered(protocol: str) -> None:
-    """No line that others send ends our engine."""
-    rng, out = random.Random(protocol), io.StringIO()
-    lines = [" ".join(rng.choices(WORDS, k=rng.randrange(6))) for _ in range(3000)]
-    given = io.StringIO("\n".join([*lines, "ping 7", "name"]))
-    serve(servers_of(OTHELLO, protocol), OTHELLO, "tried", Chooser(), given, out)
-    assert out.getvalue().split()[-1] in ("7", "tried")
 
 
 # ---- faults --------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -18,10 +17,8 @@ from variants import random_line
 from web_server import line, served
 
 from boardenvs import games, play_match
-from boardenvs.board.bitboard import SIZE
 from boardenvs.game.contract import Game
 from boardenvs.game.position import Position
-from boardenvs.game.session import GameSession
 from boardenvs.game.state import IntArray, State
 from boardenvs.play import session_of
 from boardenvs.records import Record
@@ -37,31 +34,6 @@ PLAYER = f"engine:{RHINO} --level=1"
 
 
 # ---- GRhino, of Othello --------------------------------------------------------------------------
-
-
-@grhino
-@pytest.mark.parametrize("seed", range(8))
-def test_grhino_has_the_board_that_we_have(seed: int) -> None:
-    """After random plies, with passes, and at the end of games: squares, colours, side to move."""
-    positions, actions = random_line(OTHELLO, seed, 200 if seed % 2 else 10 + 2 * seed)
-    plies = GameSession.reaching(positions[-1], actions).plies
-    passed = [name == "pass" for _, name in plies]
-    commands = [f"play {('black', 'white')[at.to_move]} {name}" for at, name in plies]
-    answer = subprocess.run(
-        [str(RHINO)], input="\n".join([*commands, "showboard", "quit", ""]), text=True,
-        capture_output=True, timeout=60, check=True,
-    ).stdout  # fmt: skip
-    refused = [line.startswith("?") for line in answer.split("\n\n")[: len(commands)]]
-    assert all(p for p, was_refused in zip(passed, refused, strict=True) if was_refused)
-    rows = re.findall(r"^ *\d ((?:[.XO] ?)+)$", answer, re.MULTILINE)
-    assert len(rows) == SIZE
-    for y, row in enumerate(rows):
-        for x, disc in enumerate(row.split()):
-            bit = 1 << (SIZE * (SIZE - 1 - y) + x)
-            held = [positions[-1].pieces(role) & bit != 0 for role in (0, 1)]
-            assert held == [disc == "X", disc == "O"]
-    if not positions[-1].terminated:
-        assert f"Next move: {('Black', 'White')[positions[-1].to_move]}" in answer
 
 
 @grhino

@@ -39,9 +39,8 @@ Rows = Iterator[tuple[Callable[[], object], str]]  # calls, and what is said
 
 
 def names_of_games() -> Rows:
-    for wrong, right in (("Othello", "othello"), ("LOA", "lines_of_action"), ("wolf", WOLF.id)):
+    for wrong, right in (("Othello", "othello"), ("LOA", "lines_of_action")):
         yield partial(games.make, wrong), f"'{wrong}'. Did you mean {right!r}"
-    yield partial(games.parameters, "wolf"), "unknown game 'wolf'"
     yield partial(games.make, "xyzzy"), "unknown game 'xyzzy'. Known: 'checkers', 'chess'"
     yield partial(games.make, "x" * 100_000), "unknown game 'xxx"
 
@@ -56,25 +55,22 @@ def values_of_parameters() -> Rows:
     lines, wolf = (partial(games.make, game.id) for game in (LINES, WOLF))
     for make_one in (lines, wolf):
         yield partial(make_one, rules="clasic"), "'clasic'. Did you mean 'classic'"
-        for value in (2.5, True, "x", [1]):
-            yield partial(make_one, rules=value), "unknown rules"
-    for value in (2.5, True, "x", [1], 0, -1, (1 << 30) + 1, 1 << 64):
+    for value in (2.5, True, 0, (1 << 30) + 1):
         yield partial(lines, max_steps=value), f"max_steps is {value!r}: it must be 1"
         yield partial(wolf, max_plies=value), f"max_plies is {value!r}: it must be 1"
-    for holes in (2.5, "x", -1, 1 << 64, from_squares(["d4"]), from_squares(["a1", "e4"])):
-        yield partial(Othello, holes=holes), f"holes is {holes!r}"  # type: ignore[arg-type]
+    for holes in (-1, 1 << 64, from_squares(["a1", "e4"])):
+        yield partial(Othello, holes=holes), f"holes is {holes!r}"
 
 
 def positions() -> Rows:
     for game in (OTHELLO, WOLF):
         squares, place = game.setup(), game.position
-        sets: Any
         wrong: Any
-        for sets in ((3, 2), (-1, 0), (0, 1 << 64), (1.5, 0), (True, 0), ("a", 0)):
+        for sets in ((3, 2), (-1, 0), (0, 1 << 64)):
             yield partial(place, sets), "are not two disjoint sets of squares"
-        for wrong in (-1, 2, "black", 1.5, True, None):
+        for wrong in (2, "black", True):
             yield partial(place, squares, wrong), f"to_move is {wrong!r}: it must"
-        for wrong in (-1, (1 << 30) + 1, 1 << 64, 1.5, True, "a", None):
+        for wrong in (-1, (1 << 30) + 1, 1.5):
             yield partial(place, squares, 0, wrong), f"ply is {wrong!r}: it must be 0"
     on_holes = (from_squares(["c3", "d4"]), from_squares(["f6"]))
     yield partial(HOLES.position, on_holes), "a piece on c6, f3, which is a hole"
@@ -86,9 +82,7 @@ def texts_of_positions() -> Rows:
     for text, said in (
         ("", "has 0 fields:"),
         ("8/8/8/8/8/8/8/8", "has 1 field:"),
-        ("8/8/8/8/8/8/8/8 black 0 x", "has 4 fields:"),
         ("8/8/8/3wb3/3bw3/8/8 black", "the board has 7 ranks"),
-        ("8/8/8/3wb3/3bw3/8/8/7 black", "rank 8, '7', has 7 squares"),
         ("8/8/8/3wb3/3bw3/8/8/8b black", "rank 8, '8b', has 9 squares"),
         ("8/8/8/3xb3/3bw3/8/8/8 black", "'x' in rank 4 is neither 'b', 'w'"),
         ("8/8/8/3wb3/3bw3/8/8/8 blak", "unknown side 'blak'. Did you mean 'black'"),
@@ -107,20 +101,20 @@ def texts_of_positions() -> Rows:
 
 def actions() -> Rows:
     for game in (OTHELLO, LINES):
-        for action in (-1, game.num_actions, 10**9):
+        for action in (-1, game.num_actions):
             said = f"action {action} is out of range: actions are 0 to {game.num_actions - 1}"
             yield partial(game.action_name, action), said
-    for text in ("", "d", "d9", "i3", "D3", "d33", "noop", "PASS", "3d"):
+    for text in ("", "d9", "i3", "D3", "noop"):
         yield partial(OTHELLO.parse_action, text), f"'{text}' is not a square"
     for game in (WOLF, LINES):
-        for text in ("", "b1", "b1-", "-b1", "b1-b1", "b1-c3", "b1-b9", "b1-x", "b1-b2-b3", "noop"):
+        for text in ("b1", "b1-b1", "b1-b9", "b1-b2-b3", "noop"):
             yield partial(game.parse_action, text), f"'{text}' is not a move like"
 
 
 def environments() -> Rows:
     many = partial(boardenvs.vec_env, "othello", 2)
     wrong: Any
-    for wrong in ((4, 0), None, 3, "ab", (1, 2, 3), (0.5, 2), (True, 2), (0, 1001), (0, 10**5000)):
+    for wrong in ((4, 0), None, (1, 2, 3), (0.5, 2), (0, 1001)):
         yield partial(many, opening_plies=wrong), "a range (low, high) from 0 to"
     openings = partial(random_openings, OTHELLO, 3)
     yield partial(openings, (0, MAX_PLIES + 1), np.random.default_rng(0)), "are (0, 1001)"
@@ -135,7 +129,7 @@ def types_in_environments() -> Rows:
         yield partial(maker().reset, options=wrong), "options is [1]: it must be a dict"
     env: Any = boardenvs.othello_v0.env()
     env.reset()
-    for action, kind in ((True, "bool"), (np.True_, "bool"), (20.0, "float")):
+    for action, kind in ((True, "bool"), (20.0, "float")):
         yield partial(env.step, action), f"is a {kind}: it must be an int from 0 to 64"
 
 
@@ -178,7 +172,6 @@ COMMANDS = [
     ("match othello random greedy --opening-plies 5 2", r"\(5, 2\): they must be a range"),
     (f"match othello random greedy --record {LONG[:5000]}.jsonl", "too long"),
     (f"arena random greedy --opening-plies 0 {10**30}", "from 0 to 1000"),
-    ("arena random", "two or more"),
     ("arena --resume", "no tournament was begun there"),
     ("rate random --seconds 0", "--seconds is 0.*0.01 or more"),
     # Games.
@@ -189,7 +182,6 @@ COMMANDS = [
     *((shlex.join([name, *words]), said) for name in ("exam", "rate")
       for words, said in WRONG_PLAYERS),
     (f"match othello {LONG} random", "unknown agent"),
-    ("match othello python:..x:y random", "write MODULE:NAME"),
     ("match othello python:raising:x random", "ZeroDivisionError: .* line 1"),
     ("match othello python:broken:x random", "SyntaxError"),
     ("exam othello", "othello is a game: name a player, as in `boardenvs exam trained"),
@@ -211,7 +203,6 @@ COMMANDS = [
     ("records games.wtb", "No such file"),
     ("records x.jsonl --out nowhere/x.html", "there is no folder nowhere"),
     # Play.
-    ("play othello --against nobody", "unknown agent"),
     ("play othello --against perfect", "perfect"),
     ("play othello --as sheep", "'sheep'"),
     ("play othello --resume", "no games"),

@@ -1,47 +1,32 @@
-"""Wrong inputs of all kinds: texts, files of strangers, and what environments are given.
+"""Wrong inputs of all kinds: texts, and files of strangers.
 
 Each ends in a result or in an error that the documentation names, and nothing else happens.
 """
 
 from __future__ import annotations
 
-import copy
 import json
 import tempfile
 import zipfile
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
 from fuzzing import (
-    CANARY,
     NAMED_CODE,
-    WHOLE,
     attempt,
     fuzzed,
     mutated,
     mutated_values,
-    scalar,
-    text,
-    thing,
-    whole,
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from pettingzoo import ParallelEnv
 from test_policy import metadata, random_policy
 from variants import make, random_line, random_position, wthor_file
 
-import boardenvs
 from boardenvs import IllegalActionError, games, records
-from boardenvs.agents import agent_for, make_agent
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import PolicyFileError, load_policy, save_policy
-from boardenvs.envs.factory import single_env
 from boardenvs.game import fen
 from boardenvs.game.errors import PositionError
 from boardenvs.records import Record
@@ -53,7 +38,6 @@ pytestmark = pytest.mark.usefixtures("in_python")
 GAMES = ["othello", "othello_holes", "reversi", "wolf_and_sheep", "lines_of_action",
          "wolf_and_sheep:rules=described", "wolf_and_sheep:max_plies=9",
          "lines_of_action:max_steps=7"]  # fmt: skip
-OTHELLO, REVERSI = make("othello"), make("reversi")
 
 
 @pytest.fixture
@@ -63,33 +47,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 # ---- texts ---------------------------------------------------------------------------------------
-
-PARAMETERS = ["=", ":", ",", "rules", "max_plies", "holes", "described", "none", "id"]
-AGENTS = ["greedy", "alphabeta:depth=1,endgame=2", "alphabeta:nodes=100", "mcts:rollouts=5",
-          "perfect", "policy:file.npz", "mcts:policy=file.npz", "trained:shield=true"]  # fmt: skip
-LIMITS = ["depth", "nodes", "time", "endgame", "rollouts", "c", "leaves", "policy", "=", ":", ","]
-
-
-@fuzzed
-@given(name=mutated(st.sampled_from(GAMES), PARAMETERS), from_file=st.booleans())
-def test_games(name: str, from_file: bool) -> None:
-    if CANARY in name and not from_file:  # which is rightly imported
-        return
-    make_it: Any = games.make_from_file if from_file else games.make
-    game, error = attempt(lambda: make_it(name), ValueError, TypeError)
-    if error is None:
-        again, _ = attempt(lambda: games.make_from_file(games.spec_of(game)))
-        assert again == game
-
-
-@fuzzed
-@given(spec=mutated(st.sampled_from(AGENTS), LIMITS + [str(n) for n in WHOLE[:-1]]) | thing)
-def test_agents(spec: Any) -> None:
-    if CANARY in f"{spec}":
-        return
-    make_it = make_agent if isinstance(spec, str) else partial(agent_for, OTHELLO)
-    attempt(lambda: make_it(spec), ValueError, TypeError)
-
 
 POSITIONS = [
     (name, random_position(make(name), plies, plies).fen())
@@ -179,7 +136,7 @@ def test_records(folder: Path, name: str, data: st.DataObject) -> None:
 
 
 with tempfile.NamedTemporaryFile(suffix=".npz") as file:
-    save_policy(random_policy(REVERSI), Path(file.name))
+    save_policy(random_policy(make("reversi")), Path(file.name))
     with zipfile.ZipFile(file.name) as right_one:
         MEMBERS = {name: right_one.read(name) for name in right_one.namelist()}
     with np.load(file.name) as arrays:
@@ -206,81 +163,6 @@ def test_policies(folder: Path, changed: dict[str, bytes]) -> None:
     game, state = policy.game, policy.game.init(3)
     actions, _ = attempt(lambda: PolicyAgent(policy).act(game, state, np.random.default_rng(0)))
     assert game.is_legal(state, actions).all()
-
-
-# ---- environments --------------------------------------------------------------------------------
-
-# Named in docstrings; ResetNeeded is Gymnasium's.
-ERRORS = (ValueError, TypeError, gymnasium.error.Error)
-MAKERS: dict[str, Callable[..., Any]] = {
-    "env": boardenvs.env,
-    "raw_env": boardenvs.raw_env,
-    "parallel_env": boardenvs.parallel_env,
-    "vec_env": partial(boardenvs.vec_env, num_envs=3),
-    "single_env": single_env,
-}
-kinds = st.sampled_from(list(MAKERS))
-resets = st.one_of(
-    st.none(),
-    thing,
-    st.dictionaries(st.sampled_from(["position", "reset_mask"]) | text, thing, max_size=2),
-    st.fixed_dictionaries({"reset_mask": st.lists(st.booleans(), max_size=4).map(np.array)}),
-)
-seeds = st.none() | whole | thing | st.lists(whole, max_size=3)
-actions = st.one_of(
-    thing,
-    whole.map(np.array),
-    st.lists(scalar, max_size=4),
-    st.lists(st.integers(-(2**63), 2**63 - 1), min_size=3, max_size=3).map(np.array),
-    st.lists(st.floats(), min_size=3, max_size=3).map(np.array),
-    st.dictionaries(st.sampled_from(["black", "red", "wolf"]) | text, whole | thing, max_size=3),
-)
-
-
-def played_env(kind: str, plies: int) -> Any:
-    env = MAKERS[kind](REVERSI)
-    env.reset(seed=1)
-    play(env, plies)
-    return env
-
-
-def play(env: Any, plies: int) -> list[Any]:
-    """The first legal action everywhere, to the end at most; what is seen then."""
-    seen = []
-    for _ in range(plies):
-        board = getattr(env, "board", env)
-        found: Any
-        if hasattr(env, "num_envs"):
-            found = env.step(env.action_masks().argmax(axis=1))
-        elif not board.agents or board.position.is_over():
-            break
-        elif isinstance(env, ParallelEnv):
-            joint = dict.fromkeys(env.agents, REVERSI.noop)
-            joint[env.agents[env.position.to_move]] = env.position.legal_actions()[0]
-            found = env.step(joint)
-        else:
-            found = env.step(board.position.legal_actions()[0]), board.last()
-        seen.append(found)
-    return seen
-
-
-@fuzzed
-@given(kind=kinds, plies=st.integers(0, 60), action=actions)
-def test_a_refused_action_leaves_no_trace(kind: str, plies: int, action: Any) -> None:
-    env = played_env(kind, plies)
-    twin = copy.deepcopy(env)
-    _, error = attempt(lambda: env.step(action), *ERRORS)
-    if error is not None:
-        assert str(play(env, 9)) == str(play(twin, 9))
-
-
-@fuzzed
-@given(kind=kinds, plies=st.integers(0, 9), seed=seeds, options=resets)
-def test_a_refused_reset_leaves_no_trace(kind: str, plies: int, seed: Any, options: Any) -> None:
-    env = played_env(kind, plies)
-    twin = copy.deepcopy(env)
-    _, error = attempt(lambda: env.reset(seed=seed, options=options), *ERRORS)
-    assert error is None or str(play(env, 9)) == str(play(twin, 9))
 
 
 def test_faults_are_seen() -> None:

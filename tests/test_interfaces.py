@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -31,7 +32,7 @@ from variants import GAMES, make, public_module
 
 import boardenvs
 from boardenvs import IllegalActionError, ResetNeededError, games
-from boardenvs.envs.factory import gymnasium_id
+from boardenvs.envs.factory import gymnasium_id, single_env
 from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
 from boardenvs.game.position import stack
@@ -440,6 +441,22 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
 def test_what_is_wrong_is_named(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    "make_env", [single_env, partial(boardenvs.vec_env, num_envs=3, opening_plies=(0, 9))]
+)
+def test_what_is_refused_leaves_no_trace(make_env: Callable[..., Any]) -> None:
+    env = make_env("reversi")
+    env.reset(seed=1)
+    twin, wrong = copy.deepcopy(env), {"positon": BLACK_WINS}
+    for call in (lambda: env.step("x"), lambda: env.reset(seed=2, options=wrong)):
+        with pytest.raises((TypeError, ValueError)):
+            call()
+    for _ in range(9):
+        action = env.action_masks().argmax(axis=-1)
+        assert str(env.step(action)) == str(twin.step(action))
+    assert str(env.reset()) == str(twin.reset())
 
 
 @pytest.mark.parametrize("opponent", ["random", "greedy"])
