@@ -9,6 +9,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -35,53 +37,40 @@ class NumpyProgram:
 
     def __init__(self, program: Program, name: str) -> None:
         writer = _Writer(program, name)
-        self.num_buffers = writer.num_buffers
         self.source: str = "\n".join([*(sub.source + "\n" for sub in writer.subs), writer.source])
         run_source(writer.source, f"{name} (numpy)", writer.names)
         self._run: Callable[..., None] = writer.names[name]
-        self._local = threading.local()
+        self._buffers = _Buffers(writer.num_buffers)
 
     def __call__(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         rows = len(outputs[0]) if outputs else 0
         if rows <= CHUNK:
-            self._run(inputs, outputs, self._buffers(rows))
+            self._run([np.asarray(x, np.uint64) for x in inputs], outputs, self._buffers.of(rows))
             return
         for start in range(0, rows, CHUNK):
-            part = slice(start, min(start + CHUNK, rows))
-            self._run(
-                [x[part] for x in inputs],
-                [x[part] for x in outputs],
-                self._buffers(part.stop - start),
-            )
+            part = slice(start, start + CHUNK)
+            self([x[part] for x in inputs], [x[part] for x in outputs])
 
-    def _buffers(self, rows: int) -> list[Array]:
-        """Return the buffers of this thread for `rows` rows; the last two sizes are kept."""
-        kept: dict[int, list[Array]] | None = getattr(self._local, "kept", None)
-        if kept is None:
-            kept = self._local.kept = {}
-        buffers = kept.get(rows)
-        if buffers is None:
-            if len(kept) > 1:
-                kept.pop(next(iter(kept)))
-            buffers = kept[rows] = list(np.empty((self.num_buffers, rows), np.uint64))
-        return buffers
+
+class _Buffers(threading.local):
+    """The buffers of each thread: `of` a number of rows; the last two sizes are kept."""
+
+    def __init__(self, count: int) -> None:
+        self.of = lru_cache(2)(lambda rows: list(np.empty((count, rows), np.uint64)))
 
 
 class NumpyBatch:
     """A program whose arrays hold words as a layout says: (B, n) as columns, bytes as words."""
 
     def __init__(self, program: Program, name: str, layout: Layout) -> None:
-        place_of, start = {}, 0
-        inputs = [i for i, node in enumerate(program.nodes) if node.op == "input"]
-        for place, width in enumerate(layout.inputs):
-            place_of[tuple(inputs[start : start + width])] = place
-            start += width
+        ends = zip(layout.inputs, accumulate(layout.inputs), strict=True)
+        places = {tuple(range(end - width, end)): k for k, (width, end) in enumerate(ends)}
         # Of each output how many words become bytes, and the input that has them already.
         self._outputs: list[tuple[int, int | None]] = []
         computed, start = list[int](), 0
         for width in layout.outputs:
             words = program.outputs[start : start + words_of(width)]
-            source = place_of.get(words) if width < 0 else None
+            source = places.get(words) if width < 0 else None
             self._outputs.append((len(words) if width < 0 else 0, source))
             computed += words if source is None else ()
             start += len(words)
@@ -128,6 +117,16 @@ def _compute_rows(
         out[rows] = result
 
 
+_NAMES: dict[str, Any] = {
+    "array": np.array,
+    "compute_rows": _compute_rows,
+    "copyto": np.copyto,
+    "minimum": np.minimum,
+    "repeat_rows": _repeat_rows,
+    "uint64": np.uint64,
+}
+
+
 class _Writer:
     """Writes the calls and assigns each intermediate value a buffer.
 
@@ -137,7 +136,7 @@ class _Writer:
     def __init__(self, program: Program, name: str) -> None:
         self.program = program
         self.name = name
-        self.names: dict[str, Any] = {"copyto": np.copyto, "array": np.array, "uint64": np.uint64}
+        self.names = _NAMES | {f"{row.name}_": row.numpy for row in OPERATIONS.values()}
         self.subs: list[NumpyProgram] = []
         self.num_buffers = 0
         self._free: list[int] = []
@@ -151,7 +150,6 @@ class _Writer:
             f"def {name}(inputs, outputs, buffers):",
             *_unpacked("i", program.num_inputs, "inputs"),
             *_unpacked("b", self.num_buffers, "buffers"),
-            *(f"    i{k} = i{k}.astype(uint64, copy=False)" for k in _narrow_inputs(program)),
             *(f"    {line}" for line in body),
         ]
         self.source = "\n".join([*lines, ""])
@@ -163,17 +161,11 @@ class _Writer:
             node = self.program.nodes[i]
             args = [self._operand(a) for a in node.args]
             dying = sorted({a for a in node.args if last_use[a] == i and a in self._buffer_of})
-            free = [self._buffer_of[a] for a in dying]
-            if node.op == "repeat":  # makes arrays of its own
-                lines.append(self._call(node, args, self._operand(i)))
-                self._free += free
-                continue
-            # `when` clears its result before it reads its operands, so it may not share.
-            if node.op != "when":
-                self._free += free
-            self._buffer_of[i] = self._take_buffer()
-            if node.op == "when":
-                self._free += free
+            if node.op == "when":  # clears its result before it reads its operands
+                self._buffer_of[i] = self._take_buffer()
+            self._free += [self._buffer_of[a] for a in dying]
+            if node.op not in ("when", "repeat"):  # which makes arrays of its own
+                self._buffer_of[i] = self._take_buffer()
             lines.append(self._call(node, args, self._operand(i)))
         return lines
 
@@ -203,24 +195,20 @@ class _Writer:
 
     def _call(self, node: Node, args: list[str], out: str) -> str:
         if node.op in OPERATIONS:
-            self.names[f"{node.op}_"] = OPERATIONS[node.op].numpy
             return f"{node.op}_({', '.join(args)}, {out})"
         match node.op:
             case "lookup":
                 take = f"take_{len(self.names)}"
-                self.names |= {take: node.extra.array.take, "minimum": np.minimum}
+                self.names[take] = node.extra.array.take
                 index = f"minimum({args[0]}, uint64({len(node.extra.values) - 1}), out={out})"
                 return f"{take}({index}.view('p'), None, {out}, 'clip')"
             case "when":
                 sub = self._sub(node.extra)
-                self.names |= {"compute_rows": _compute_rows}
                 return f"compute_rows({sub}, {args[0]}, {out}, ({', '.join(args[1:])},))"
             case "repeat":
                 sub = self._sub(node.extra)
-                self.names |= {"repeat_rows": _repeat_rows}
-                return (
-                    f"{out} = repeat_rows({sub}, ({', '.join(args)},), {len(node.extra.outputs)})"
-                )
+                count = len(node.extra.outputs)
+                return f"{out} = repeat_rows({sub}, ({', '.join(args)},), {count})"
             case "part":
                 return f"copyto({out}, {args[0]}[{node.extra}])"
             case op:
@@ -230,20 +218,6 @@ class _Writer:
 def _unpacked(prefix: str, count: int, source: str) -> list[str]:
     names = ", ".join(f"{prefix}{k}" for k in range(count))
     return [f"    ({names},) = {source}"] if count else []
-
-
-def _narrow_inputs(program: Program) -> list[int]:
-    """Return the inputs that must be widened to words: indices of a Table, and operands of an
-    operation whose result depends on their width if none of them is wider.
-    """
-    narrow: set[int] = set()
-    for i in program.steps():
-        node = program.nodes[i]
-        inputs = [program.nodes[a].extra for a in node.args if program.nodes[a].op == "input"]
-        depends = node.op in OPERATIONS and not OPERATIONS[node.op].clean([True] * len(node.args))
-        if node.op == "lookup" or (depends and len(inputs) == len(node.args)):
-            narrow.update(inputs)
-    return sorted(narrow)
 
 
 def _last_uses(program: Program) -> list[int]:

@@ -61,21 +61,25 @@ class _Writer:
         clean = [True] * len(program.nodes)  # surely in [0, 2**64)
         for i in program.steps():
             node = program.nodes[i]
-            cut = _cut(node)
+            row = OPERATIONS.get(node.op)
             args = [
-                f"({text[a]} & {ALL:#x})" if k in cut and not clean[a] else text[a]
+                text[a] if clean[a] or (row and k not in row.cut) else f"({text[a]} & {ALL:#x})"
                 for k, a in enumerate(node.args)
             ]
             text[i] = self.expression(node, args)
-            if node.op in OPERATIONS:
-                clean[i] = OPERATIONS[node.op].clean(clean[a] for a in node.args)
+            if row:
+                clean[i] = row.clean(clean[a] for a in node.args)
             depth[i] = 1 + max(depth[a] for a in node.args)
             if node.op != "repeat" and (uses[i] > 1 or depth[i] > _MAX_NESTING):
                 text[i] = self.assign(text[i])
                 depth[i] = 0
-        flags = _flags(program)
         return [
-            f"+{text[o]}" if flags[o] else text[o] if clean[o] else f"{text[o]} & {ALL:#x}"
+            # What has one bit Python may have computed as True or False.
+            f"+{text[o]}"
+            if program.possible[o] == 1
+            else text[o]
+            if clean[o]
+            else f"{text[o]} & {ALL:#x}"
             for o in program.outputs
         ]
 
@@ -157,18 +161,3 @@ def _uses(program: Program) -> list[int]:
     for output in program.outputs:
         uses[output] += 1
     return uses
-
-
-def _flags(program: Program) -> list[bool]:
-    """Which nodes Python computes as True or False, where an int is wanted."""
-    flags: list[bool] = []
-    for node in program.nodes:
-        bitwise = node.op in ("and", "or", "xor") and all(flags[arg] for arg in node.args)
-        flags.append(bitwise or node.op in ("less", "nonzero"))
-    return flags
-
-
-def _cut(node: Node) -> tuple[int, ...]:
-    """Which operands must lie in [0, 2**64)."""
-    row = OPERATIONS.get(node.op)
-    return tuple(range(len(node.args))) if row is None else row.cut
