@@ -27,7 +27,7 @@ from operator import or_
 from string import ascii_lowercase
 from typing import NamedTuple
 
-from boardenvs.kernel import ALL, Bits, Word, less, popcount, spread
+from boardenvs.kernel import ALL, Bits, Word, less, nonzero, popcount, spread
 from boardenvs.utils.checks import quote
 
 SIZE = 8  # ranks, and files, of the default board
@@ -160,6 +160,8 @@ def _reach(direction: Direction) -> int:
 DIRECTIONS = EIGHT.directions  # in the order of the action numbers
 FILE_A, FILE_H, RANK_1 = EIGHT.file(0), EIGHT.file(7), EIGHT.rank(0)
 N, NE, E, SE, S, SW, W, NW = DIRECTIONS
+# All squares, and the inner 36, 16 and 4.
+RINGS = [sum(0xFF >> 2 * k << k << 8 * y for y in range(k, 8 - k)) for k in range(4)]
 
 
 def move(bits: Bits, shift: int) -> Bits:
@@ -235,6 +237,17 @@ def fill(start: Bits, through: Bits, direction: Direction | Lanes, longest: int 
     for _ in range(2, longest or max(direction.board) - 1, 2):
         filled = filled | (pairs & move(filled, 2))
     return filled
+
+
+def by_role(own: Bits, opp: Bits, to_move: Bits, squares: int = ALL) -> tuple[Bits, Bits]:
+    """The sets of the role that moves first and of the other one."""
+    swap = (own ^ opp) & spread(to_move, squares)
+    return own ^ swap, opp ^ swap
+
+
+def all_empty(sets: Iterable[Bits]) -> Bits:
+    """The flag 1 where none of the sets has a square, such as the moves of a side without any."""
+    return nonzero(reduce(or_, sets)) ^ 1
 
 
 def lowest(bits: Bits) -> Bits:

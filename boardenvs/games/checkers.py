@@ -10,7 +10,7 @@ from functools import reduce
 from operator import or_
 from typing import ClassVar
 
-from boardenvs.board import NE, NW, RANK_1, SE, SW, Direction, digits, step, steps
+from boardenvs.board import NE, NW, RANK_1, SE, SW, Direction, all_empty, digits, step, steps
 from boardenvs.game import BLACK, CROWN, WHITE, About, Game, Look, Moving, Parts, Position
 from boardenvs.kernel import ALL, Bits, Table, less, nonzero, popcount, spread
 from boardenvs.utils.checks import check_name
@@ -89,11 +89,11 @@ After {DRAWN[self.rules]} the game is a draw.""",
         walks, jumps = [], []
         empty = DARK & ~(own | opp)
         for way in WAYS:
-            movers = own & (kings | _men_go(way, to_move)) & (jumper | _all_if_none(jumper))
+            movers = own & (kings | _men_go(way, to_move)) & (jumper | spread(nonzero(jumper) ^ 1))
             walks.append(movers & step(empty, way.opposite))
             jumps.append(movers & step(opp & step(empty, way.opposite), way.opposite))
-        must_jump = nonzero(reduce(or_, jumps))
-        return [*(walk & spread(must_jump ^ 1) for walk in walks), *jumps]
+        free = spread(all_empty(jumps))
+        return [*(walk & free for walk in walks), *jumps]
 
     def play(
         self, own: Bits, opp: Bits, kings: Bits, quiet: Bits, to_move: Bits, action: Bits
@@ -104,9 +104,10 @@ After {DRAWN[self.rules]} the game is a draw.""",
         kings = kings & ~(source | jumped) | target & king | crowned
         own, opp = own & ~source | target, opp & ~jumped
         jumps = nonzero(jumped)
-        there = [steps(target & (king | _men_go(way, to_move)), way, 2) for way in WAYS]
-        over = [step(opp, way) for way in WAYS]
-        goes_on = reduce(or_, [a & b for a, b in zip(there, over, strict=True)]) & ~(own | opp)
+        ends = [
+            steps(target & (king | _men_go(way, to_move)), way, 2) & step(opp, way) for way in WAYS
+        ]
+        goes_on = reduce(or_, ends) & ~(own | opp)
         jumper = target & ~crowned & spread(jumps & nonzero(goes_on & DARK))
         counts = spread(jumps ^ 1) & (king if self.rules == "american" else ALL)
         return own, opp, kings, jumper, (quiet + 1) & counts
@@ -115,7 +116,7 @@ After {DRAWN[self.rules]} the game is a draw.""",
         return nonzero(jumper)
 
     def over(self, moves: Sequence[Bits], quiet: Bits) -> Bits:
-        return nonzero(reduce(or_, moves)) ^ 1 | less(quiet, QUIET[self.rules]) ^ 1
+        return all_empty(moves) | less(quiet, QUIET[self.rules]) ^ 1
 
     def points(self, quiet: Bits) -> tuple[Bits, Bits]:
         """The side without a move loses, unless it is a draw."""
@@ -147,7 +148,3 @@ After {DRAWN[self.rules]} the game is a draw.""",
 def _men_go(way: Direction, to_move: Bits) -> Bits:
     """All squares where men of the side go this way, else none."""
     return spread(to_move ^ 1 if way.dy > 0 else to_move)
-
-
-def _all_if_none(squares: Bits) -> Bits:
-    return spread(nonzero(squares) ^ 1)

@@ -11,7 +11,18 @@ from functools import reduce
 from operator import add, or_
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
-from boardenvs.board import DIRECTIONS, EIGHT, Direction, digits, fill, from_squares, step, steps
+from boardenvs.board import (
+    DIRECTIONS,
+    EIGHT,
+    RINGS,
+    Direction,
+    all_empty,
+    digits,
+    fill,
+    from_squares,
+    step,
+    steps,
+)
 from boardenvs.board.bitboard import parse_square, square_name, squares_of
 from boardenvs.game import About, Game, Notation, Position
 from boardenvs.games.chess_look import LETTERS, LOOK
@@ -192,9 +203,11 @@ mate are draws.""",
         """The pieces that may go each of the ways."""
         board = _Board(*words[:12])
         threats = _threats(board)
+        pawns = _pawn_moves(board, threats)  # first: its branches would save all values before
+        further = *pawns.items(), *_castling(board, threats)
         targets = ~board.own & threats.evades & ALL
-        slides, pawns = _slides(board, threats, targets), _pawn_moves(board, threats)
-        for way, pieces in (*pawns.items(), *_castling(board, threats)):
+        slides = _slides(board, threats, targets)
+        for way, pieces in further:
             slides[way] |= pieces
         knights = board.own & board.knights & ~reduce(or_, threats.pinned.values())
         jumps = [knights & step(targets, jump.opposite) for jump in JUMPS]
@@ -229,12 +242,16 @@ mate are draws.""",
 
     def over(self, *words: Any) -> Bits:
         board, moves, repeats = _Board._make((*words[:11], words[12])), words[11], words[-1]
-        stuck = nonzero(reduce(or_, moves)) ^ 1
-        return stuck | less(board.quiet, QUIET) ^ 1 | less(1, repeats) | _nobody_mates(board)
+        return (
+            all_empty(moves)
+            | less(board.quiet, QUIET) ^ 1
+            | less(1, repeats)
+            | _nobody_mates(board)
+        )
 
     def points(self, *words: Any) -> tuple[Bits, Bits]:
         """A side in check and without a move loses."""
-        stuck = nonzero(reduce(or_, self.moves(*words))) ^ 1
+        stuck = all_empty(self.moves(*words))
         return 0, stuck & nonzero(_threats(_Board(*words[:12])).checking)
 
     def ending(self, position: Position) -> str:
@@ -354,7 +371,7 @@ def _is_open(king: Bits, empty: Bits, straight: Bits, diagonal: Bits) -> Bits:
         step(king | fill(king, empty, way), way) & (diagonal if way in DIAGONAL else straight)
         for way in DIRECTIONS
     ]
-    return nonzero(reduce(or_, hit)) ^ 1
+    return all_empty(hit)
 
 
 def _castling(board: _Board, threats: Threats) -> Iterator[tuple[tuple[Direction, int], Bits]]:
@@ -406,9 +423,8 @@ def _nobody_mates(board: _Board) -> Bits:
     return (nonzero(others) | too_many) ^ 1
 
 
-# All squares, and the inner 36, 16 and 4; the worth of pawns to queens and of the king, and how
-# much more of it on each ring of inner squares.
-RINGS = [sum(0xFF >> 2 * k << k << 8 * y for y in range(k, 8 - k)) for k in range(4)]
+# The worth of pawns to queens and of the king, and how much more of it on each ring of inner
+# squares.
 WORTH = (100, 7), (315, 10), (325, 6), (500, 1), (950, 2), (0, 10)
 CORNERS = 0xC7000000000000C7  # where a king hides from queens
 

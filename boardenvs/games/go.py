@@ -10,7 +10,7 @@ from itertools import combinations, islice
 from operator import or_
 from typing import ClassVar
 
-from boardenvs.board import Board, Symmetry, step, symmetries_of
+from boardenvs.board import Board, Symmetry, by_role, step, symmetries_of
 from boardenvs.board.bitslice import add
 from boardenvs.game import BLACK, WHITE, About, Game, Look, Parts, Passing, Placing, Position
 from boardenvs.game.look import Circle, Ink, Rect, Shape
@@ -120,8 +120,7 @@ board and the empty points that only its stones reach; white gets further points
 
     def repetition_key(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
         """Whose stones are where, whoever is to move."""
-        other = (own ^ opp) & spread(to_move, BOARD.all)
-        return own ^ other, opp ^ other
+        return by_role(own, opp, to_move, BOARD.all)
 
     def planes(
         self, own: Bits, opp: Bits, ko: Bits, passes: Bits, to_move: Bits

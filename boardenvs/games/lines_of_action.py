@@ -27,10 +27,13 @@ from boardenvs.board.bitboard import (
     DIRECTIONS,
     NE,
     NW,
+    RINGS,
     SIZE,
     Direction,
     E,
     N,
+    all_empty,
+    by_role,
     fill,
     from_squares,
     highest,
@@ -60,26 +63,13 @@ _LAST_STEP = 1000  # of a tournament's game
 _REMEMBERED = 60  # positions of a tournament's game that are known when they come again
 
 _ACTIONS = [(d, square) for d in DIRECTIONS for square in range(64)]
-_UPWARD = {d for d in DIRECTIONS if d.shift > 0}  # a step that way goes to a higher square
 # For each action (0 for noop): the square it leaves, the line of movement, and the squares ahead.
 _SOURCE = Table([1 << s for _, s in _ACTIONS] + [0])
 _RAYS = {(d, s): ray(s, d) for d, s in _ACTIONS}
+_AHEAD = Table([_RAYS[action] for action in _ACTIONS] + [0])
 _LINE = Table([1 << s | _RAYS[d, s] | _RAYS[d.opposite, s] for d, s in _ACTIONS] + [0])
-_AHEAD_UP = Table([_RAYS[d, s] if d in _UPWARD else 0 for d, s in _ACTIONS] + [0])
-_AHEAD_DOWN = Table([0 if d in _UPWARD else _RAYS[d, s] for d, s in _ACTIONS] + [0])
 GROUP = 30  # what another group costs
 RING = 4  # what each piece costs for each ring of squares farther from the centre
-
-# The squares outside the centre's 2x2, 4x4 and 6x6.
-_OUTSIDE = tuple(
-    sum(
-        1 << (8 * y + x)
-        for y in range(8)
-        for x in range(8)
-        if not (low <= x <= 7 - low and low <= y <= 7 - low)
-    )
-    for low in (3, 2, 1)
-)
 
 # One step in the action's direction as a number of squares, modulo 64.
 _STRIDE = Table([d.shift % 64 for d, _ in _ACTIONS] + [0])
@@ -135,8 +125,7 @@ class LinesOfAction(Game):
 
     def repetition_key(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
         """Whose pieces are where, whoever is to move."""
-        other = (own ^ opp) & spread(to_move)
-        return own ^ other, opp ^ other
+        return by_role(own, opp, to_move)
 
     def moves(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, ...]:
         return (_described_moves if self.rules == "described" else _classic_moves)(own, opp)
@@ -149,18 +138,17 @@ class LinesOfAction(Game):
             target = nonzero(source) << square
         else:
             # The first square ahead that is not own: the nearest one, whichever way numbers go.
-            target = lowest(_AHEAD_UP[action] & ~own) | highest(_AHEAD_DOWN[action] & ~own)
+            ahead, upward = _AHEAD[action] & ~own, spread(less(_STRIDE[action], 32))
+            target = lowest(ahead & upward) | highest(ahead & ~upward)
         return (own & ~source) | target, opp & ~target
 
     def over(
         self, own: Bits, opp: Bits, moves: Sequence[Bits], to_move: Bits, ply: Bits, repeats: Bits
     ) -> Bits:
-        if self.rules == "tournament":
-            stuck = nonzero(reduce(or_, moves)) ^ 1
-            last_step = less(ply, _LAST_STEP) ^ 1
-            return connected(own) | connected(opp) | stuck | nonzero(repeats) | last_step
-        last_step = less(ply, self.max_steps) ^ 1
-        return connected(own) | connected(opp) | last_step
+        tournament = self.rules == "tournament"
+        last_step = _LAST_STEP if tournament else self.max_steps
+        over = connected(own) | connected(opp) | less(ply, last_step) ^ 1
+        return over | all_empty(moves) | nonzero(repeats) if tournament else over
 
     def points(self, own: Bits, opp: Bits, to_move: Bits, repeats: Bits) -> tuple[Bits, Bits]:
         if self.rules == "tournament":
@@ -190,7 +178,7 @@ class LinesOfAction(Game):
 def _tournament_points(own: Bits, opp: Bits, repeats: Bits) -> tuple[Bits, Bits]:
     """A point for the winner; `opp` has moved, and wins if that connected both sides."""
     mine, theirs, counts = connected(own), connected(opp), nonzero(repeats) ^ 1
-    stuck = nonzero(reduce(or_, _classic_moves(own, opp))) ^ 1
+    stuck = all_empty(_classic_moves(own, opp))
     return counts & mine & (theirs ^ 1), counts & (theirs | (stuck & (mine ^ 1)))
 
 
@@ -228,6 +216,6 @@ def _described_moves(own: Bits, opp: Bits) -> tuple[Bits, ...]:
 
 def _cost(pieces: Bits) -> Bits:
     """The penalty of a side for its groups and its distance from the centre."""
-    distance = reduce(add, [popcount(pieces & outside) for outside in _OUTSIDE])
+    distance = reduce(add, [popcount(pieces & (ALL ^ inner)) for inner in RINGS[1:]])
     # Twelve pieces cannot enclose eight holes: the sum stays above 0.
     return (euler_number(pieces) + 8) * GROUP + distance * RING

@@ -10,6 +10,7 @@ from functools import reduce
 from operator import add
 
 from boardenvs.board.bitboard import NE, NW, SIZE, E, N, lowest, neighbours, square_name, step
+from boardenvs.board.symmetry import ALL_EIGHT
 from boardenvs.game.rules import Feature
 from boardenvs.kernel import ALL, Bits, Table, less, nonzero, popcount, when
 
@@ -51,16 +52,6 @@ def _flood(pieces: Bits) -> Bits:
 _SPREADS = 99  # two pieces in opposite corners have 98
 
 
-def _kinds() -> list[list[int]]:
-    """The squares that are images of one another by turning and mirroring the board, ten kinds."""
-    kinds: dict[tuple[int, ...], list[int]] = {}
-    for square in range(64):
-        rank, file = divmod(square, SIZE)
-        to_edges = sorted((min(file, SIZE - 1 - file), min(rank, SIZE - 1 - rank)))
-        kinds.setdefault(tuple(to_edges), []).append(square)
-    return [kinds[key] for key in sorted(kinds)]
-
-
 def _digits(numbers: list[int]) -> list[int]:
     """The squares whose numbers have each binary digit, lowest first."""
     return [
@@ -76,7 +67,8 @@ _RANKS = _digits([square // SIZE for square in range(64)])
 _RADIUS = _digits(
     [((2 * (s % SIZE) - 7) ** 2 + (2 * (s // SIZE) - 7) ** 2 - 2) // 8 for s in range(64)]
 )
-_KINDS = _kinds()
+# The squares that are images of one another by turning and mirroring the board, ten kinds.
+_KINDS = sorted({tuple(sorted({s.squares[k] for s in ALL_EIGHT})) for k in range(64)})
 # 2**16 / n**2, to divide by the square of the number of pieces.
 _DIVIDE = Table([0] + [(1 << 16) // n**2 for n in range(1, MEN + 1)])
 

@@ -10,7 +10,7 @@ from functools import reduce
 from operator import or_
 from typing import ClassVar
 
-from boardenvs.board import Board, from_squares
+from boardenvs.board import Board, all_empty, from_squares
 from boardenvs.board.bitboard import squares_of
 from boardenvs.game import BLACK, WHITE, About, Game, Look, Pairs, Parts, Placing, Position
 from boardenvs.game.look import Circle, Ink, Rect, Shape
@@ -32,10 +32,9 @@ def _neighbours(point: int) -> int:
     """The points beside this one in its lines, which have a middle and two ends."""
     neighbours = 0
     for line in LINES:
-        first, middle, last = squares_of(line)
-        neighbours |= {middle: 1 << first | 1 << last, first: 1 << middle, last: 1 << middle}.get(
-            point, 0
-        )
+        _, middle, _ = squares_of(line)
+        if line >> point & 1:
+            neighbours |= line ^ 1 << point if point == middle else 1 << middle
     return neighbours
 
 
@@ -154,7 +153,7 @@ move, loses. After 200 turns the game is a draw.""",
         turns: Bits,
         moves: Sequence[Bits],
     ) -> Bits:
-        stuck = nonzero(reduce(or_, moves)) ^ 1
+        stuck = all_empty(moves)
         few = less(popcount(own) + own_hand, 3) | less(popcount(opp) + opp_hand, 3)
         return stuck | few | less(turns, LAST_TURN) ^ 1
 
@@ -162,7 +161,7 @@ move, loses. After 200 turns the game is a draw.""",
         self, own: Bits, opp: Bits, own_hand: Bits, opp_hand: Bits, removes: Bits
     ) -> tuple[Bits, Bits]:
         """A side with two men, or without a move, loses."""
-        stuck = nonzero(reduce(or_, self.moves(own, opp, own_hand, removes))) ^ 1
+        stuck = all_empty(self.moves(own, opp, own_hand, removes))
         lost = stuck | less(popcount(own) + own_hand, 3)
         won = less(popcount(opp) + opp_hand, 3)
         return won & (lost ^ 1), lost

@@ -25,6 +25,7 @@ from boardenvs.board.bitboard import (
     SE,
     SW,
     Direction,
+    by_role,
     from_squares,
     highest,
     lowest,
@@ -154,14 +155,7 @@ class WolfAndSheep(Game):
         spread_out = rank_of(highest(sheep)) - rank_of(lowest(sheep))
         prospects = gap * GAP + (spread_out + 7 - rank_of(wolf)) * RANK + popcount(reached) * ROOM
         even = GAP // 2  # zero lies between a closed line and an open one
-        swap = (prospects ^ even) & spread(to_move)
-        return prospects ^ swap, even ^ swap
-
-
-def by_role(own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
-    """The wolf and the sheep."""
-    swap = (own ^ opp) & spread(to_move)
-    return own ^ swap, opp ^ swap
+        return by_role(prospects, even, to_move)
 
 
 def can_move(pieces: Bits, others: Bits, directions: Sequence[Direction]) -> Bits:

@@ -60,7 +60,7 @@ class SimdWord(OperatorWord):
             case "nonzero":
                 value = builder.zext(builder.icmp_unsigned("!=", *values, splat(kind, 0)), kind)
             case "popcount":
-                value = builder.call(_popcount(builder.module, kind), values)
+                value = _call_llvm(builder, "ctpop", values[0], kind)
             case _:
                 value = getattr(builder, _NAMES.get(name, name))(*values)
         return SimdWord(builder, value)
@@ -146,9 +146,7 @@ def union(
     constants = [ir.Constant(kind, list(column)) for column in columns]
     given = [join(builder, kind.count * [in_lanes(x, WORD)]) for x in words]
     (result,) = call(function, builder, [*constants, *given], kind)
-    name = f"llvm.vector.reduce.or.v{kind.count}i64"
-    reduce_or = builder.module.declare_intrinsic(name, (), ir.FunctionType(WORD, [kind]))
-    return SimdWord(builder, builder.call(reduce_or, [result]))
+    return SimdWord(builder, _call_llvm(builder, "vector.reduce.or", result, WORD))
 
 
 def _in_some_lane(builder: Any, flags: Any) -> Any:
@@ -193,22 +191,20 @@ def join(builder: Any, words: Sequence[Any]) -> Any:
     return value
 
 
-def _popcount(module: Any, kind: Any) -> Any:
-    """LLVM's function that counts the bits of words."""
-    name = "llvm.ctpop.i64" if kind == WORD else f"llvm.ctpop.v{kind.count}i64"
-    return module.globals.get(name) or ir.Function(module, ir.FunctionType(kind, [kind]), name)
+def _call_llvm(builder: Any, name: str, value: Any, result: Any) -> Any:
+    """Call LLVM's function of this name for the value's type; it returns the type `result`."""
+    kind = value.type
+    name = f"llvm.{name}.{'i64' if kind == WORD else f'v{kind.count}i64'}"
+    function = builder.module.declare_intrinsic(name, (), ir.FunctionType(result, [kind]))
+    return builder.call(function, [value])
 
 
 def _constant_array(module: Any, table: Table) -> Any:
     """The table as a constant of the module, once."""
     name = f"table_{hashlib.sha256(repr(table.values).encode()).hexdigest()[:16]}"
-    array = module.globals.get(name)
-    if array is None:
-        kind = ir.ArrayType(WORD, len(table.values))
-        array = ir.GlobalVariable(module, kind, name)
-        array.linkage, array.global_constant = "internal", True
-        array.initializer = ir.Constant(kind, list(table.values))
-    return array
+    kind = ir.ArrayType(WORD, len(table.values))
+    values = ir.Constant(kind, list(table.values))
+    return module.globals.get(name) or cgutils.global_constant(module, name, values)
 
 
 # ---- words of four numbers of 16 bits ------------------------------------------------------------

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from functools import reduce
+from itertools import accumulate
 from typing import Any
 
 from boardenvs.kernel.operations import (
@@ -129,16 +130,11 @@ def join(words: Sequence[Bits]) -> Bits:
 
 def pack(values: Sequence[Bits], sizes: Sequence[int]) -> list[Bits]:
     """Pack values of these numbers of bits into words, one after the other."""
-    words: list[list[Bits]] = [[] for _ in range(-(-sum(sizes) // 64))]
-    start = 0
-    for value, size in zip(values, sizes, strict=True):
-        for k, word in enumerate(split(value, -(-size // 64))):
-            left = size - 64 * k
-            if left < 64:
-                word = word & (1 << left) - 1
-            place, shift = divmod(start + 64 * k, 64)
-            words[place].append(word << shift & ALL if shift else word)
-            if shift + min(left, 64) > 64:
-                words[place + 1].append(word >> 64 - shift)
-        start += size
-    return [reduce(operator.or_, parts) for parts in words]
+    count = -(-sum(sizes) // 64)
+    starts = accumulate(sizes, initial=0)
+    sets: list[Bits] = [Wide(split(value, count)) for value in values]
+    moved = [
+        (squares & (1 << size) - 1) << start
+        for squares, size, start in zip(sets, sizes, starts, strict=False)
+    ]
+    return list(reduce(operator.or_, moved, Wide([0] * count)).words)
