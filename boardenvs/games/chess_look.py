@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from boardenvs.game.look import BLACK, WHITE, Circle, Drawing, Figure, Ink, Look, Polygon, Rect
+from boardenvs.game.look import (
+    BLACK,
+    WHITE,
+    Circle,
+    Drawing,
+    Figure,
+    Ink,
+    Look,
+    Polygon,
+    Rect,
+    mirrored,
+)
 
 Point = tuple[float, float]
 
@@ -13,17 +25,15 @@ _COLOURS = (("#f6f0df", "#2b2620"), ("#34302c", "#e8e0cf"))  # of body and lines
 _INK = Ink("#000000")
 
 
-def _points(text: str) -> list[tuple[float, ...]]:
+def _points(text: str) -> list[Any]:
     return [tuple(map(float, point.split(","))) for point in text.split()]
 
 
 def _parts(kind: str) -> list[Circle | Polygon]:
     balls = [_ball(*ball) for ball in _points(_BALLS.get(kind, ""))]
-    halves = [_points(text) for text in _HALVES.get(kind, ())]
-    outlines = [half + [(1 - x, y) for x, y in half[::-1]] for half in halves]
     if kind == "knights":
-        outlines = [_points(_KNIGHT)]
-    return [*balls, *(Polygon(tuple((x, y) for x, y in line), _INK) for line in outlines)]
+        return [Polygon(tuple(_points(_KNIGHT)), _INK)]
+    return [*balls, *(mirrored("#000000", *_points(half)) for half in _HALVES[kind])]
 
 
 def _ball(x: float, y: float, radius: float) -> Circle:
