@@ -114,10 +114,9 @@ class BoardEnv:
         The planes that the first role observes, and one of ones where the second is to move.
         """
         position = self._position
-        bits = position.observation_bytes(0, position.legal_bits)
-        planes = bits[: self._num_bits].reshape(self._planes_shape)
-        second = np.full((1, *planes.shape[1:]), position.to_move, np.int8)
-        return np.concatenate([planes, second]).transpose(1, 2, 0)
+        planes = self._observation(0, position.legal_bits)["observation"]
+        second = np.full((*planes.shape[:2], 1), position.to_move, np.int8)
+        return np.concatenate([planes, second], axis=2)
 
     def render(self) -> Any:
         """A str for "ansi", in colours if standard output is a terminal, and for "svg"; a

@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import inspect
 import operator
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
@@ -237,13 +237,14 @@ class PlainKernels(Kernels):
             return self._whole("observe(role)", numbers, self.num_planes, 0, 1).astype(np.int8)
         if self.squares_of is _no_squares:
             raise TypeError(f"{self._game.kind.__name__} lacks squares, or observe(role)")
-        own, digits = self._numbers(boards) * (1 - 2 * roles[:, None]), self._largest.bit_length()
-        planes = np.empty((len(boards), 2 * digits + 1, size), np.int8)
-        for side, pieces in enumerate((np.maximum(own, 0), -np.minimum(own, 0))):
-            for digit in range(digits):
-                planes[:, side * digits + digit] = pieces >> digit & 1
-        planes[:, -1] = roles[:, None]
-        return planes.reshape(len(boards), -1)
+        own = self._numbers(boards) * (1 - 2 * roles[:, None])
+        digits = [
+            pieces >> digit & 1
+            for pieces in (np.maximum(own, 0), -np.minimum(own, 0))
+            for digit in range(self._largest.bit_length())
+        ]
+        turn = np.repeat(roles[:, None], size, axis=1)
+        return np.concatenate([*digits, turn], axis=1).astype(np.int8)
 
     def _numbers(self, boards: Sequence[Any]) -> Array:
         """Return the numbers of all squares (B, squares)."""
@@ -300,23 +301,16 @@ _OF_WORDS = ("words_after", "stable", "kinds", "features", "forcing", "changed",
 
 def _by_row(one: Callable[..., Any], inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
     """Write the values that a function has for each row."""
-    with _no_collection():
-        rows = list(map(one, *(array.tolist() for array in inputs)))
-    columns = [column for array in outputs for column in (array.T if array.ndim > 1 else [array])]
-    for place, column in enumerate(columns):
-        column[:] = [values[place] for values in rows]
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Without Python's search for cycles: thousands of new boards start it, and it halves speed."""
     enabled = gc.isenabled()
-    gc.disable()
+    gc.disable()  # Python's search for cycles: thousands of new boards start it; it halves speed
     try:
-        yield
+        rows = list(map(one, *(array.tolist() for array in inputs)))
     finally:
         if enabled:
             gc.enable()
+    columns = [column for array in outputs for column in (array.T if array.ndim > 1 else [array])]
+    for place, column in enumerate(columns):
+        column[:] = [values[place] for values in rows]
 
 
 def _no_squares(board: Any) -> tuple[()]:
