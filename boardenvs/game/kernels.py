@@ -76,8 +76,8 @@ class Kernels:
         self.is_legal = Kernel(self._is_legal, (legal, 1), "is_legal")
         self.points = Kernel(self._points, size + 1, "points")
         self.planes = Kernel(self._seen, size + 2, "planes", (-planes,))
-        seen = (*[1] * size, 1, 1, legal)
-        self.observe = Kernel(self._observe, seen, "observe", (-planes, -actions))
+        sizes = (*[1] * size, 1, 1, legal)
+        self.observe = Kernel(self._observe, sizes, "observe", (-planes, -actions))
         evaluate = self._evaluate if rules.has_heuristic else _even
         self.evaluate = Kernel(evaluate, size + 2, "evaluate")
         self.features = Kernel(self._features, size + 2, "features")
@@ -118,17 +118,17 @@ class Kernels:
                 f"{count or 'the'} words"
             )
 
-    def _key(self, *given: Bits) -> Bits:
+    def _key(self, *inputs: Bits) -> Bits:
         """A hash of the position, given words and to_move: of the values that identify it, each
         mixed as SplitMix64 does. It is never 0, which stands for no position.
         """
         width = self._rules.board.words
-        words = chain.from_iterable(split(x, width) for x in self._repetition_key(*given))
+        words = chain.from_iterable(split(x, width) for x in self._repetition_key(*inputs))
         return reduce(operator.xor, (mix(x ^ k * GOLDEN & ALL) for k, x in enumerate(words))) | 1
 
-    def _begin(self, *given: Bits) -> tuple[Bits, ...]:
+    def _begin(self, *inputs: Bits) -> tuple[Bits, ...]:
         """The words of the legal actions, and 1 if the game is over, given words, to_move, ply."""
-        *words, to_move, ply = given
+        *words, to_move, ply = inputs
         parts = self.moves(*words, to_move)
         live = self.over(*words, parts, to_move, ply) ^ 1
         moves = pack(parts, self._rules.action_sizes)
@@ -139,7 +139,7 @@ class Kernels:
             noop = legal.pop() | noop << shift
         return (*legal, noop, live ^ 1)
 
-    def _step_words(self, *given: Bits) -> tuple[Bits, ...]:
+    def _step_words(self, *inputs: Bits) -> tuple[Bits, ...]:
         """Play a legal action, given words, to_move, ply and the action.
 
         Returns the words as the side then to move sees them, the words of its legal actions, which
@@ -147,16 +147,16 @@ class Kernels:
         been there before: see
         `stepping`.
         """
-        *before, ply, action = given
+        *before, ply, action = inputs
         *after, then = self._words_after(*before, action)
         *legal, over = self._begin(*after, then, ply + 1)
         return (*after, *legal, then, over)
 
-    def _words_after(self, *given: Bits) -> tuple[Bits, ...]:
+    def _words_after(self, *inputs: Bits) -> tuple[Bits, ...]:
         """Only the words after an action, as the side then to move sees them, and which side it is,
         given words, to_move and the action.
         """
-        *words, to_move, action = given
+        *words, to_move, action = inputs
         played = self._rules.split(self._play(*words, to_move, action))
         after, then = self._passed_on(words, played, to_move, action)
         if self._rules.history:
@@ -179,11 +179,11 @@ class Kernels:
         ]
         return words, to_move ^ 1 ^ again
 
-    def _step_observe(self, *given: Bits) -> tuple[Bits, ...]:
+    def _step_observe(self, *inputs: Bits) -> tuple[Bits, ...]:
         """`_step_words` and then `_observe`, of the side then to move."""
-        after = self._step_words(*given)
+        after = self._step_words(*inputs)
         words, legal, to_move = self._parts(after[:-1])
-        ply = given[-2] + 1 & ALL
+        ply = inputs[-2] + 1 & ALL
         return (*after, *self._observe(*words, to_move, ply, *legal))
 
     def _parts(self, words: Sequence[Bits]) -> tuple[Sequence[Bits], Sequence[Bits], Any]:
@@ -193,19 +193,19 @@ class Kernels:
         rest = words[end:]
         return words[:size], words[size:end], rest[0] if len(rest) == 1 else rest
 
-    def _step_words_no_legal(self, *given: Bits) -> tuple[Bits, ...]:
+    def _step_words_no_legal(self, *inputs: Bits) -> tuple[Bits, ...]:
         """`_step_words` without legal actions: far less work if `over` does not need them."""
-        words, _, rest = self._parts(self._step_words(*given))
+        words, _, rest = self._parts(self._step_words(*inputs))
         return (*words, *rest)
 
-    def _step_batch(self, *given: Bits) -> tuple[Bits, ...]:
+    def _step_batch(self, *inputs: Bits) -> tuple[Bits, ...]:
         """A row's step in a batch: its state, its action and whether it waits for its next game.
 
         Gives the state after it, and then the flags terminated, truncated and illegal and, as a
         signed number, the reward to the mover: 1, 0 or -1. An illegal action loses; it changes
         nothing, and nor does a row that waits.
         """
-        words, legal, (to_move, ply, terminated, action, waits) = self._parts(given)
+        words, legal, (to_move, ply, terminated, action, waits) = self._parts(inputs)
         waits, idle = nonzero(waits), nonzero(waits | terminated)  # bytes, perhaps above 1
         plays = self._is_legal(*legal, action) & (idle ^ 1)
         illegal = (plays | waits) ^ 1
@@ -234,14 +234,14 @@ class Kernels:
             sign - illegal,
         )
 
-    def _mover_won(self, *given: Bits) -> Bits:
+    def _mover_won(self, *inputs: Bits) -> Bits:
         """The reward at the end to the side that has moved: 1, 0 or, as a signed number, -1.
 
         Takes the words, to_move and, where it may be the one to move, the side that has moved.
         """
         size = len(self._rules.word_names)
-        then, *movers = given[size:]
-        theirs, mine = self._points(*given[:size], then)
+        then, *movers = inputs[size:]
+        theirs, mine = self._points(*inputs[:size], then)
         for mover in movers:
             same = spread(then ^ mover ^ 1)
             mine, theirs = _choose(same, theirs, mine), _choose(same, mine, theirs)
@@ -257,36 +257,36 @@ class Kernels:
             legal, index = pairs + legal[2 * len(pairs) :], index >> 1
         return (legal[0] >> (action & 63)) & less(action, self._rules.num_actions)
 
-    def _observe(self, *given: Bits) -> Sequence[Bits]:
+    def _observe(self, *inputs: Bits) -> Sequence[Bits]:
         """The planes, and the legal actions as they are given."""
-        seen = len(self._rules.word_names) + 2
-        return (*self._seen(*given[:seen]), *given[seen:])
+        count = len(self._rules.word_names) + 2
+        return (*self._seen(*inputs[:count]), *inputs[count:])
 
-    def _seen(self, *given: Bits) -> Sequence[Bits]:
+    def _seen(self, *inputs: Bits) -> Sequence[Bits]:
         """The planes, one after the other."""
-        planes = self._planes(*given)
+        planes = self._planes(*inputs)
         return pack(planes, (self._rules.board.size,) * len(planes))
 
-    def _features(self, *given: Bits) -> Sequence[Bits]:
+    def _features(self, *inputs: Bits) -> Sequence[Bits]:
         """The numbers of the features; of a game that has none a 0 that nobody reads."""
-        features = self.named_features(*given)
+        features = self.named_features(*inputs)
         return [feature.number for feature in features.values()] or [0]
 
-    def _forcing(self, *given: Bits) -> Sequence[Bits]:
+    def _forcing(self, *inputs: Bits) -> Sequence[Bits]:
         """The words of the forcing legal moves, given words, to_move and all legal ones."""
         size = len(self._rules.word_names) + 1
-        parts = by_name(self._rules, self._rules.forcing, "to_move")(*given[:size])
+        parts = by_name(self._rules, self._rules.forcing, "to_move")(*inputs[:size])
         forcing = [*pack(parts, self._rules.action_sizes), 0]
-        return [a & b for a, b in zip(given[size:], forcing, strict=False)]
+        return [a & b for a, b in zip(inputs[size:], forcing, strict=False)]
 
     def _kinds_in_words(self, *words: Bits) -> Sequence[Bits]:
         """The words of each kind's squares, one kind after the other."""
         width = self._rules.board.words
         return [word for squares in self._kinds(*words) for word in split(squares, width)]
 
-    def _digit(self, *given: Bits) -> Bits:
+    def _digit(self, *inputs: Bits) -> Bits:
         """The kind of piece on a square, from 1, or 0 if empty, given words and the square."""
-        *words, square = given
+        *words, square = inputs
         width = self._rules.board.words
         total: Bits = 0
         for k, squares in enumerate(self._kinds(*words), start=1):
@@ -299,10 +299,10 @@ class Kernels:
             total = total + (reduce(operator.or_, parts) & 1) * k
         return total
 
-    def _changed(self, *given: Bits) -> Sequence[Bits]:
+    def _changed(self, *inputs: Bits) -> Sequence[Bits]:
         """The squares whose content differs between two positions."""
-        size = len(given) // 2
-        pairs = zip(self._kinds(*given[:size]), self._kinds(*given[size:]), strict=True)
+        size = len(inputs) // 2
+        pairs = zip(self._kinds(*inputs[:size]), self._kinds(*inputs[size:]), strict=True)
         changed = reduce(operator.or_, (a ^ b for a, b in pairs))
         return split(changed, self._rules.board.words)
 
@@ -342,19 +342,19 @@ def _choose(mask: Bits, a: Bits, b: Bits) -> Bits:
     return b ^ ((a ^ b) & mask)
 
 
-def _even(*given: Bits) -> tuple[int, int]:
+def _even(*inputs: Bits) -> tuple[int, int]:
     """The heuristic of games that have none: the value of every position that is not over is 0."""
     return 0, 0
 
 
-def by_name(rules: Rules, rule: Callable[..., Any], *given: str) -> Callable[..., Any]:
+def by_name(rules: Rules, rule: Callable[..., Any], *inputs: str) -> Callable[..., Any]:
     """Return a rule as a function of all words and then the values named by `given`.
 
     The rule is called with those that its parameters name; TypeError for a parameter that is
     neither a word nor one of `given`. `repeats`, if it is given, is the last: it is read from the
     words, and 0 in a game without a history.
     """
-    names = (*rules.squares, *rules.numbers, *given)
+    names = (*rules.squares, *rules.numbers, *inputs)
     places: list[int] = []
     for parameter in inspect.signature(rule).parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:

@@ -259,15 +259,15 @@ class PlainGame(Game):
         return paths[:, None].view(np.int32) - 1, *rest
 
     def unpacked(self, arrays: Sequence[Array]) -> State:
-        known = {"": PlayedBoard(self.first_board)}  # of many positions of a game, each once
+        by_path = {"": PlayedBoard(self.first_board)}  # of many positions of a game, each once
         boards = np.empty(len(arrays[0]), object)
         for row, line in enumerate(np.asarray(arrays[0]).tolist()):
-            boards[row] = known[""]
+            boards[row] = by_path[""]
             for action in line:
                 if action >= 0:
                     path = boards[row].path + chr(action + 1)
-                    known[path] = known.get(path) or self.kernels.after(boards[row], action)
-                    boards[row] = known[path]
+                    by_path[path] = by_path.get(path) or self.kernels.after(boards[row], action)
+                    boards[row] = by_path[path]
         return super().unpacked([boards, *arrays[1:]])
 
 

@@ -94,11 +94,11 @@ class Position(NamedTuple):
         The action must be legal: this is not checked here.
         """
         words, _, to_move, ply, _, game, history = self
-        after, seen = game.kernels.step_observe.one_in_parts(*words, to_move, ply, action)
+        after, bits = game.kernels.step_observe.one_in_parts(*words, to_move, ply, action)
         made = _made(game, words, ply, history, after)
         if history and made.words[-1]:  # repeated, which only the history tells
-            seen = made.observation_bytes(made.to_move, made.legal_bits)
-        return made, seen
+            bits = made.observation_bytes(made.to_move, made.legal_bits)
+        return made, bits
 
     # ---- what it shows -----------------------------------------------------------------------
 
@@ -145,8 +145,8 @@ class Position(NamedTuple):
         if role != self.to_move:
             words = turned(self.game.word_names, words)
         kernel = self.game.kernels.observe
-        seen: Int8Array = kernel.one_in_parts(*words, role, self.ply, *legal_bits)[1]
-        return seen
+        bits: Int8Array = kernel.one_in_parts(*words, role, self.ply, *legal_bits)[1]
+        return bits
 
     def fen(self) -> str:
         """The position as a line of text; see `boardenvs.game.fen`, which reads it back."""

@@ -357,27 +357,27 @@ class Rules(ABC):
         )
 
 
-def check_declared(rules: type[Rules], given: Any = None, shape: Any = None) -> None:
+def check_declared(rules: type[Rules], declared: Any = None, shape: Any = None) -> None:
     """ValueError if a class, or a game of it, has words, roles or a board that no game can have.
 
-    given: the game, which may compute what others declare.
+    declared: the game, which may compute what others declare.
     """
-    name, given = (given.source if given else rules).__name__, given or rules
+    name, declared = (declared.source if declared else rules).__name__, declared or rules
     if "board" in rules.__dict__:
         raise ValueError(f"{name} has a `board`: give it a `shape`, (ranks, files), in its place")
-    shape = given.shape if shape is None else shape
+    shape = declared.shape if shape is None else shape
     whole = isinstance(shape, tuple) and all(is_whole(length, 1, LARGEST) for length in shape)
     if not (isinstance(shape, property) or (whole and len(shape) == 2)):
         raise ValueError(
             f"the shape of {name} is {quote(shape)}: it must be two numbers of ranks and files, 1 "
             f"to {LARGEST} each"
         )
-    if given.fills_up is True and whole and shape[0] * shape[1] > 64:
+    if declared.fills_up is True and whole and shape[0] * shape[1] > 64:
         raise ValueError(f"{name} fills_up on {shape[0] * shape[1]} squares: 64 are the most")
-    most = getattr(given, "max_plies", None)
+    most = getattr(declared, "max_plies", None)
     if not (most is None or isinstance(most, property) or is_whole(most, 1)):
         raise ValueError(f"max_plies of {name} is {quote(most)}: it must be 1 or more, or None")
-    roles = given.roles if "roles" in {*vars(rules), *vars(given)} else ("a", "b")
+    roles = declared.roles if "roles" in {*vars(rules), *vars(declared)} else ("a", "b")
     if isinstance(roles, tuple) and len(roles) != 2:
         raise ValueError(f"{name} has {len(roles)} roles: {LIMITS}")
     letters = {str(role)[:1] for role in roles} if isinstance(roles, tuple) else {""}
@@ -387,13 +387,13 @@ def check_declared(rules: type[Rules], given: Any = None, shape: Any = None) -> 
             "small letters"
         )
     for attribute, (kind, right) in _KINDS.items():
-        value = getattr(given, attribute)
+        value = getattr(declared, attribute)
         if not isinstance(value, kind | property):
             raise ValueError(f"{attribute} of {name} is {quote(value)}: it must be {right}")
-    if given is not rules:
-        check_id(given.id)
-    if not isinstance(given.squares, property) and not isinstance(given.numbers, property):
-        _check_names(name, given.squares, given.numbers)
+    if declared is not rules:
+        check_id(declared.id)
+    if not isinstance(declared.squares, property) and not isinstance(declared.numbers, property):
+        _check_names(name, declared.squares, declared.numbers)
 
 
 def _check_names(game: str, squares: Sequence[str], numbers: Mapping[str, int]) -> None:
