@@ -153,12 +153,10 @@ def test_trainings_begin_as_the_policy_that_they_are_given(name: str, tmp_path: 
 
 MODELS: dict[str, tuple[Any, dict[str, Any]]] = {
     "as sb3 makes them": (PPO, {}),
-    "of different widths": (MaskablePPO, {"net_arch": {"pi": [48, 16], "vf": [32, 64]}}),
     "of different depths": (
         MaskablePPO,
         {"net_arch": {"pi": [40], "vf": [32, 24, 8]}, "activation_fn": th.nn.ReLU},
     ),
-    "without layers": (MaskablePPO, {"net_arch": []}),
     "with layers for the value alone": (
         MaskablePPO,
         {"net_arch": {"pi": [], "vf": [24, 8]}, "activation_fn": th.nn.ReLU},

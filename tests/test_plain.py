@@ -383,15 +383,6 @@ def test_pieces_of_both_sides_count_and_a_value_is_of_the_side_to_move() -> None
     assert game.values(state).tolist() == [7, 7]
 
 
-def test_arrays_to_write_are_checked() -> None:
-    state = GAME.init(3)
-    wrong: Any
-    for wrong in (np.zeros((3, 182)), np.zeros((2, 182), np.int8), [[0] * 182] * 3):
-        with pytest.raises((TypeError, ValueError), match="the array to write"):
-            GAME.observe_with_legal(state, wrong)
-    assert GAME.kinds_on(state).shape == (0, 1, 3)
-
-
 def test_wrong_classes_positions_and_kernels() -> None:
     with pytest.raises(TypeError, match="<class 'int'> is no class of positions in plain Python"):
         PlainGame(int)

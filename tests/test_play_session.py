@@ -8,9 +8,8 @@ from variants import make, random_record
 
 import boardenvs
 from boardenvs.agents import make_agent
-from boardenvs.board.bitboard import squares_of
 from boardenvs.game.position import stack
-from boardenvs.play import GameSession, legal_names, parse_move, record_of, session_of
+from boardenvs.play import GameSession, record_of, session_of
 from boardenvs.records import make_record, replay
 
 OTHELLO = make("othello")
@@ -91,13 +90,3 @@ def test_a_player_gets_the_games_so_far_if_it_wants_them():
         boardenvs.choose_action(GameSession.reaching(session.position), player)
         assert known[-2:] == [False, False]
         known.clear()
-
-
-def test_othello_is_written_as_its_players_know_it():
-    """White is on d4 and e5, and black begins with d3, c4, f5 or e6."""
-    start = OTHELLO.start()
-    assert OTHELLO.sides == ("black", "white")
-    assert {OTHELLO.square_name(square) for square in squares_of(start.pieces(1))} == {"d4", "e5"}
-    assert sorted(legal_names(start)) == ["c4", "d3", "e6", "f5"]
-    for name, action in legal_names(start).items():
-        assert parse_move(name.upper(), start) == OTHELLO.parse_action(name) == action

@@ -143,29 +143,21 @@ def about(**changes: object) -> dict[str, bytes]:
     return {"metadata": metadata(json.dumps(whole | changes))}
 
 
-def weights(value: float) -> dict[str, bytes]:
-    """All those of the first layer."""
-    return {"weight_0": array((128, 24), np.full((128, 24), value, np.float32).tobytes())}
-
-
-NOT_ONE, ANY = "is not a policy file, or is damaged", r"policy\.npz"
+NOT_FINITE = {"weight_0": array((128, 24), np.full((128, 24), np.nan, np.float32).tobytes())}
+ANY = r"policy\.npz"
 # What members of a good file are replaced by, and what is said then.
 CASES: dict[str, tuple[dict[str, bytes], str]] = {
     "newer": (about(format=3), "has format 3, written by .*: this version reads formats 1 and 2"),
-    "no layers": ({"metadata": metadata('{"format": 2, "tuples": []}')}, NOT_ONE),
     "shape": (
         {"weight_0": array((127, 24), bytes(127 * 24 * 4))},
         r"weight_0 is float32 of shape \(127, 24\): it must .* of shape \(128, 24\)",
     ),
     "missing": (about(hidden=[24, 16, 16]), "weight_2"),
-    "nan": (weights(np.nan), "layer 0 has numbers that are not below"),
+    "nan": (NOT_FINITE, "layer 0 has numbers that are not below"),
     "a header that asks for terabytes": ({"weight_0": array((1 << 20, 1 << 20))}, ANY),
     "a bomb": ({"weight_0": array((128, 24), bytes(40_000_000))}, ANY),
-    "deep metadata": ({"metadata": metadata("[" * 100_000)}, ANY),
-    "wide layers": (about(hidden=[1 << 23, 1 << 23]), ANY),
     "code": (about(game="antigravity:Game"), ANY),
     "no numbers": ({"weight_0": array((128, 24), bytes(128 * 24), "|O")}, ANY),
-    "weights of 3e38": (weights(3e38), "layer 0 has numbers that are not below"),
 }
 
 

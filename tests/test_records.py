@@ -200,9 +200,6 @@ def line(**change):
 
 WRONG_LINES = [
     ("nonsense", "this is not JSON"),
-    ("[" * 100_000, "this is not JSON: recursion limit"),
-    (LINE.replace("100", "NaN"), "this is not JSON"),
-    (line(info={"who": "\ud800"}), "this is not JSON"),
     (line(version=2), "version is 2: it must be 1"),
     (line(game="otello"), "Did you mean 'othello'"),
     (line(game="sys:exit"), "which a file does not import or call"),
@@ -212,7 +209,6 @@ WRONG_LINES = [
     (line(goal={"black": "100", "white": 0}), r"goal\.black is '100': it must be a valid"),
     (line(start="8/8 black"), "it must have 8"),
     (line(action="f5"), "Did you mean 'actions'"),
-    (line(actions="x" * 100_000), "xxx"),
     ("x" * (1 << 21), "has more than 1048576 characters"),
 ]
 
@@ -239,7 +235,7 @@ def test_files_that_are_wrong(tmp_path, name, content, message):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("info", [{"x": math.nan}, {"x": "\ud800"}, {"x": object()}])
+@pytest.mark.parametrize("info", [{"x": math.nan}, {"x": object()}])
 def test_what_cannot_be_read_is_not_written(info, tmp_path):
     path = tmp_path / "games.jsonl"
     path.write_text("before")

@@ -23,7 +23,6 @@ from boardenvs.arena.tournament_settings import read_settings as read_tournament
 from boardenvs.records.jsonl import parse_record
 from boardenvs.text.env import TextEnv
 from boardenvs.web.boards import parsed
-from boardenvs.web.runs import list_runs
 from training import ppo
 from training.command import read_settings
 from training.run_settings import ConfigError, PPOConfig
@@ -200,32 +199,6 @@ def test_no_id_is_a_path():
             opening()
 
 
-@pytest.mark.parametrize(
-    "value",
-    ['!!int ""', "1" + ":1" * 20_000, '!!bool "x"', '!!timestamp "x"', "2020-01-01",
-     "!!set {a}", '"\\ud800"', "9" * 5_000, "9" * 20],
-)  # fmt: skip
-def test_values_that_are_not_plain_end_in_a_line(value, capsys):
-    text = f"game: reversi\nsteps: {value}\n"
-    A.write_text(text)
-    assert ppo.main(["a.yaml"]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("error: a.yaml cannot be read: ")
-    assert said.count("\n") == 1
-    for name in ("good", "odd"):
-        Path("runs", name).mkdir(parents=True)
-        Path("runs", name, "config.yaml").write_text("game: reversi\n" if name == "good" else text)
-    shown = sorted((run["name"], run["game"], run["steps"]) for run in list_runs(Path("runs")))
-    assert shown == [("good", "reversi", None), ("odd", "reversi", None)]
-
-
-def test_the_page_reads_no_more_settings_than_a_run_has():
-    Path("runs/a").mkdir(parents=True)
-    text = "game: reversi\n#" + " " * (16 << 10) + "\n" + "[" * (64 << 10)
-    Path("runs/a/config.yaml").write_text(text)
-    assert list_runs(Path("runs"))[0]["game"] == "reversi"
-
-
 LAUGHS = "".join(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 40))
 
 
@@ -264,3 +237,6 @@ def test_what_is_no_file_or_has_no_end_is_named(make, why, capsys):
     assert why in (said := capsys.readouterr().err)
     assert "runs/a/config.yaml" in said
     assert "a.jsonl" in run("records", "a.jsonl", code=2)
+    Path("arena").mkdir()
+    make(Path("arena/tournament.json"))
+    assert why in " ".join(run(*RESUME, code=2).split())

@@ -14,7 +14,7 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3 import DQN, PPO
-from stable_baselines3.common.callbacks import BaseCallback, EvalCallback
+from stable_baselines3.common.callbacks import EvalCallback
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 from variants import GAMES
@@ -50,55 +50,17 @@ def test_it_trains_and_evaluates_with_the_tools_of_sb3(tmp_path: Path) -> None:
     assert set(np.unique(results)) <= {-1.0, 0.0, 1.0}
 
 
-class Movers(BaseCallback):
-    """Collects the sides to move before each step of a rollout, and its returns."""
-
-    def _on_rollout_start(self) -> None:
-        training_env: Any = self.training_env
-        self.boards = training_env.unwrapped
-        self.movers = [self.boards.state.to_move.copy()]
-
-    def _on_step(self) -> bool:
-        self.movers.append(self.boards.state.to_move.copy())
-        return True
-
-    def _on_rollout_end(self) -> None:
-        self.returns = self.model.rollout_buffer.returns.copy()  # type: ignore[attr-defined]
-
-
-def check_returns(model: SelfPlayPPO) -> float:
-    """Returns are what each side got in the end; the share of steps after which it moved again."""
-    callback = Movers()
-    model.learn(1, callback, reset_num_timesteps=False)
-    buffer, movers = model.rollout_buffer, np.array(callback.movers)
-    again = movers[1:] == movers[:-1]
-    again |= ~callback.boards.boards.self_play  # the learner's
-    starts = np.vstack([buffer.episode_starts[1:], model._last_episode_starts[None]])  # type: ignore[index]
-    truth, later = np.full(buffer.rewards.shape, np.nan), np.full(buffer.n_envs, np.nan)
-    for step in reversed(range(buffer.buffer_size)):
-        sign = np.where(again[step], 1, -1)
-        later = np.where(starts[step], buffer.rewards[step], sign * later)
-        truth[step] = later
-    known = ~np.isnan(truth)
-    assert known.mean() > 0.3
-    np.testing.assert_allclose(callback.returns[known], truth[known], atol=1e-4)
-    assert {-1.0, 1.0} <= set(truth[known].tolist())
-    return float((again & ~starts.astype(bool)).mean())
-
-
 @pytest.mark.usefixtures("in_python")
-def test_each_side_learns_its_own_result_where_it_may_move_again(tmp_path: Path) -> None:
-    """By self-play, against an opponent, and after `load` and `set_env`."""
-    groups = [BoardGroup(4), BoardGroup(4, "random")]
-    options = {**SHORT, "n_steps": 100, "gae_lambda": 1.0, "policy_kwargs": {"net_arch": [8]}}
-    model = SelfPlayPPO("MlpPolicy", VecMonitor(BoardVecEnv("checkers", 8, seed=1)), **options)
+def test_self_play_takes_the_sign_also_after_load_and_set_env(tmp_path: Path) -> None:
+    """Or it would be reported, as below; what is made of it is in `test_selfplay.py`."""
+    model = SelfPlayPPO("MlpPolicy", VecMonitor(BoardVecEnv("checkers", 8, seed=1)), **SHORT)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert 0.01 < check_returns(model) < 0.2
+        model.learn(128)
         model.save(tmp_path / "model")
         other = SelfPlayPPO.load(tmp_path / "model")
-        other.set_env(BoardVecEnv("checkers", groups=groups, seed=2))
-        assert check_returns(other) > 0.3
+        other.set_env(BoardVecEnv("checkers", 8, seed=2))
+        other.learn(128)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from negamax import WIN, lead_with_best_play, worth, worths
-from placings import CLASSIC, DESCRIBED, game_of, random_placings
+from placings import DESCRIBED
 from variants import HERE, SHARED, make, random_line, random_position
 
 from boardenvs import play_match
@@ -29,14 +29,13 @@ from boardenvs.board.bitboard import from_squares
 from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
 from boardenvs.game.position import Position, stack
-from boardenvs.game.state import BoolArray, IntArray, State, take
+from boardenvs.game.state import State, take
 from boardenvs.games import Othello, parse
 from boardenvs.kernel import ALL, get_backend, set_backend
 from boardenvs.search import AlphaBeta, Limits, SearchResults, alphabeta, alphabeta_for
 from boardenvs.search.compiled.nodes import margin_of
 from boardenvs.search.evaluation import POINT
 from boardenvs.search.evaluation_file import trained_evaluation
-from boardenvs.tablebase import Tablebase
 
 GOLDEN = HERE / "searches.json"
 RECORDED = ("othello", "wolf_and_sheep", "lines_of_action", "othello_holes", DESCRIBED)
@@ -211,30 +210,6 @@ def test_endgames_of_others() -> None:
 
 
 # ---- wins and losses in so many plies ------------------------------------------------------------
-
-
-@pytest.mark.usefixtures("in_python")
-@pytest.mark.parametrize(("name", "plies"), [(CLASSIC, 5), (DESCRIBED, 4)])
-def test_short_wins_and_losses_are_those_of_the_tablebase(name: str, plies: int) -> None:
-    game = game_of(name, max_plies=200)
-    table, state = Tablebase.load(game), random_placings(game, 300, seed=3)
-    _, distance = table.lookup(state)
-
-    def search(rows: BoolArray, depth: int, **more: Any) -> tuple[State, SearchResults]:
-        part, limits = take(state, np.flatnonzero(rows)[:40]), Limits(depth, **more)
-        return part, alphabeta_for(game).search(part, seeds_of(part), limits, forced=True)
-
-    def solution(part: State) -> IntArray:
-        value, distance = table.lookup(part)
-        return value * (WIN - distance.astype(np.int64))
-
-    near, found = search((distance > 0) & (distance <= plies), plies)
-    assert len(near.ply) > 25
-    assert found.exact.all()
-    np.testing.assert_array_equal(found.value, solution(near))
-    after = solution(game.step(near, found.action))
-    np.testing.assert_array_equal(after, -found.value - np.sign(found.value))
-    assert not search(distance > plies, plies - 2)[1].exact.any()
 
 
 # ---- rows, calls, threads ------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 import json
 import random
 import re
-import socket
 import threading
 import time
 from contextlib import contextmanager, suppress
@@ -317,15 +316,7 @@ def test_a_move_without_a_choice_is_not_asked_for():
     assert not match.forfeits.any()
 
 
-ECHOED = (
-    KEY,
-    KEY.replace("/", "\\/"),
-    "".join(f"\\u{ord(c):04X}" for c in KEY),
-    "".join(f"\\\\u{ord(c):04x}" for c in KEY),
-)
-
-
-@pytest.mark.parametrize("echoed", ECHOED)
+@pytest.mark.parametrize("echoed", [KEY, "".join(f"\\u{ord(c):04X}" for c in KEY)])
 def test_a_key_that_is_sent_back_is_in_no_log_reply_or_error(echoed, tmp_path):
     whole = f'{{"choices": [{{"message": {{"content": "{echoed} a1"}}}}]}}'.encode()
     wrong = f'{{"choices": "{echoed}"}}'.encode()
@@ -341,42 +332,6 @@ def test_a_key_that_is_sent_back_is_in_no_log_reply_or_error(echoed, tmp_path):
     assert "[key] a1" in said
     for secret in (KEY, echoed):
         assert secret.replace("\\", "").lower() not in said.lower()
-
-
-def test_a_wrong_status_line_is_shown_without_control_characters_key_and_most_of_it():
-    def answer():
-        for _ in range(6):
-            with listening.accept()[0] as connection:
-                connection.recv(1 << 16)
-                connection.sendall(f"\x1b[2J{KEY} {'x' * 50_000}\r\n".encode())
-
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        threading.Thread(target=answer, daemon=True).start()
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        with pytest.raises(StopPlayError) as stop:
-            Endpoint(LlmSettings("tiny", url, wait=0)).ask("Hello")
-    said = str(stop.value)
-    assert "BadStatusLine: \ufffd[2J[key] x" in said
-    assert len(said) < 300
-
-
-def test_no_more_is_read_than_allowed_whatever_size_a_chunk_has():
-    sent = []
-
-    def answer():
-        with suppress(OSError), listening, listening.accept()[0] as connection:
-            connection.recv(1 << 16)
-            connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n")
-            while len(sent) < 64:
-                connection.sendall(b" " * (1 << 20))
-                sent.append(1)
-
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        threading.Thread(target=answer, daemon=True).start()
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        with pytest.raises(StopPlayError, match="after 6 tries"):
-            Endpoint(LlmSettings("tiny", url, wait=0)).ask("Hello")
-    assert len(sent) < 32  # MiB, of which the sockets hold some
 
 
 def test_what_an_endpoint_does_not_say_is_estimated():

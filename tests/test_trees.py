@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from negamax import leads
 from test_search import FORCED, OVER, backends, sample_of, seeds_of
 from three_in_a_row import ThreeInARow
 from variants import make, random_position
@@ -57,11 +56,6 @@ judged_both_ways = pytest.mark.parametrize("evaluator", [None, Toy()])
 def result_of(position: Position) -> float:
     """To the side to move, -1 to 1, of a game that is over."""
     return position.result()[position.to_move] / 50 - 1
-
-
-def ends(plies: int, rows: int) -> list[Position]:
-    found = [random_position(OTHELLO, seed, plies) for seed in range(rows)]
-    return [position for position in found if len(position.legal_actions()) > 1]
 
 
 # ---- the same tree, plainly ----------------------------------------------------------------------
@@ -307,21 +301,6 @@ def test_an_evaluator_s_value_that_is_no_number_is_refused(unit: float) -> None:
 
 
 # ---- proofs --------------------------------------------------------------------------------------
-
-
-@judged_both_ways
-def test_ends_of_othello_are_played_exactly(evaluator: Toy | None) -> None:
-    """Wins, losses and draws."""
-    agent, results = MCTSAgent(3000, evaluator=evaluator), set()
-    for position in ends(56, 8):
-        exact = {action: np.sign(lead) for action, lead in leads(OTHELLO, position).items()}
-        best = max(exact.values())
-        found = agent.analyse(position, np.random.default_rng(0))
-        assert found.outcome == {-1: "loss", 0: "draw", 1: "win"}[best]
-        chosen = agent.act(OTHELLO, stack([position]), np.random.default_rng(1))
-        assert exact[found.moves[0].action] == exact[int(chosen[0])] == best
-        results.add(best)
-    assert results == {-1, 0, 1}
 
 
 def test_the_first_limit_that_is_met_ends_a_move() -> None:
