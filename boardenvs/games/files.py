@@ -67,8 +67,8 @@ def require_file(folder: Path, game: Game, missing: str, ending: str, advice: st
     """
     path = find_file(folder, game, ending)
     if path is None:
-        known = ", ".join(sorted(p.stem for p in folder.glob(f"*{ending}"))) or "no game"
-        raise ValueError(f"{missing} for {spec_of(game)}: there are some for {known}; {advice}")
+        games = ", ".join(sorted(p.stem for p in folder.glob(f"*{ending}"))) or "no game"
+        raise ValueError(f"{missing} for {spec_of(game)}: there are some for {games}; {advice}")
     return path
 
 

@@ -146,10 +146,10 @@ def make(game: str | Game | type[Any], **rules: Any) -> Game:
     if not isinstance(game, str):
         raise TypeError(f"game is {quote(game)}: it must be a text such as 'othello', or a Game")
     name, factory, values, hidden = _find(game)
-    known = _parameters(factory, hidden) if rules else {}
+    allowed = _parameters(factory, hidden) if rules else {}
     for key in rules:
-        if key not in known:
-            raise TypeError(unknown(f"parameter of {name}", key, known))
+        if key not in allowed:
+            raise TypeError(unknown(f"parameter of {name}", key, allowed))
         if key in values:
             raise TypeError(f"{key} is given twice, in {quote(game)} and beside it")
     return _checked(factory, {**values, **rules}, game)
@@ -207,8 +207,7 @@ def _is_known_game(target: str) -> bool:
     named: Any = sys.modules.get(module)
     for part in name.split("."):
         named = getattr(named, "__dict__", {}).get(part)  # never what makes attributes when asked
-    known = isinstance(named, Game) or (inspect.isclass(named) and issubclass(named, Game))
-    return known or _is_plain(named)
+    return isinstance(named, Game) or _is_class_of_games(named)
 
 
 def spec_of(game: Game) -> str:
@@ -251,17 +250,16 @@ def _find(spec: str) -> _Named:
     if in_python is None:
         check_colon(spec, lambda name: name in GAMES or _IN_PYTHON.fullmatch(name))
         raise ValueError(unknown("game", name, GAMES))
+    target = in_python["target"]
     try:
-        maker = import_object(in_python["target"])
+        maker = import_object(target)
     except ValueError as error:
         if name in sys.modules:
             raise
         raise ValueError(f"{unknown('game', name, GAMES)} As MODULE:NAME: {error}") from error
-    target = in_python["target"]
     if isinstance(maker, Game):
         maker = partial(_itself, maker)
-    is_game = inspect.isclass(maker) and (issubclass(maker, Game) or _is_plain(maker))
-    if not callable(maker) or (inspect.isclass(maker) and not is_game):
+    if not callable(maker) or (inspect.isclass(maker) and not _is_class_of_games(maker)):
         raise ValueError(
             f"{target!r} is {quote(maker)}: it must be a Game, its class, a class of positions in "
             "plain Python, or a function that makes one"
@@ -269,6 +267,10 @@ def _find(spec: str) -> _Named:
     hidden = _state_of(maker)
     values = parse_parameters(spec, target, in_python["parameters"], maker, hidden)
     return _Named(target, maker, values, hidden)
+
+
+def _is_class_of_games(kind: object) -> bool:
+    return inspect.isclass(kind) and (issubclass(kind, Game) or _is_plain(kind))
 
 
 def _is_plain(kind: object) -> bool:

@@ -59,8 +59,8 @@ def repeat(function: Callable[..., Bits], value: Bits, *args: Bits) -> Bits:
         counts = [len(_words(x)) for x in (value, *args)]
 
         def on_words(*words: Bits) -> tuple[Bits, ...]:
-            given = iter(words)
-            values = [join([next(given) for _ in range(count)]) for count in counts]
+            parts = iter(words)
+            values = [join([next(parts) for _ in range(count)]) for count in counts]
             return split(function(*values), counts[0])
 
         words = [word for x in (value, *args) for word in _words(x)]

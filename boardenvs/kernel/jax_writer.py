@@ -21,7 +21,7 @@ class Piece(NamedTuple):
     """A part of a longer program; its outputs are nodes of that."""
 
     program: Program
-    given: list[int]  # the nodes that are its inputs
+    inputs: list[int]  # the nodes that are its inputs
 
 
 def write_jax(program: Program, name: str) -> str:
@@ -54,7 +54,7 @@ def compile_jax(
                 if node.op in ("input", "const")
             }
             for piece, function in compiled:
-                words = function(*(stored[i] for i in piece.given))
+                words = function(*(stored[i] for i in piece.inputs))
                 stored.update(zip(piece.program.outputs, words, strict=True))
             return tuple(stored[i] for i in program.outputs)
 
@@ -78,11 +78,11 @@ def cut(program: Program, size: int) -> list[Piece]:
     for part in reversed(parts):
         made = needed.intersection(part)
         args = {i for step in part for i in program.nodes[step].args}.difference(part)
-        given = sorted(i for i in args if program.nodes[i].op != "const")
+        inputs = sorted(i for i in args if program.nodes[i].op != "const")
         nodes = list(program.nodes)
-        for k, i in enumerate(given):
+        for k, i in enumerate(inputs):
             nodes[i] = Node("input", extra=k)
-        own = replace(program, num_inputs=len(given), nodes=nodes, outputs=tuple(sorted(made)))
-        pieces.append(Piece(own, given))
-        needed.update(given)
+        own = replace(program, num_inputs=len(inputs), nodes=nodes, outputs=tuple(sorted(made)))
+        pieces.append(Piece(own, inputs))
+        needed.update(inputs)
     return pieces[::-1]

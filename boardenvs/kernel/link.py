@@ -35,6 +35,8 @@ _MARKED = {
     "inline": f"@njit({_OPTIONS}, forceinline=True, {_NO_WRAPPERS})",
 }
 
+_NOT_LINKED = ("__future__", "typing", loops.__name__)
+
 # `loops` as machine code has it.
 _NATIVE = f"""
 from numba import int64 as number, uint64 as word
@@ -62,12 +64,9 @@ def link(
     chosen = dict(parts or {})
     modules = _modules(*(sys.modules[part.__module__] for part in chosen.values()), entry)
     statements = [(module, _with_parts(_statements(module), chosen)) for module in modules]
-    functions, names = list[ast.FunctionDef](), list[str]()
-    for statement in chain.from_iterable(body for _, body in statements):
-        if isinstance(statement, ast.FunctionDef):
-            functions.append(statement)
-        elif isinstance(statement, ast.Assign):
-            names += [ast.unparse(target) for target in statement.targets]
+    body = [*chain.from_iterable(body for _, body in statements)]
+    functions = [x for x in body if isinstance(x, ast.FunctionDef)]
+    names = [ast.unparse(name) for x in body if isinstance(x, ast.Assign) for name in x.targets]
     names += [function.name for function in functions]
     twice = {name for name in names if names.count(name) > 1}
     if twice:  # the later definition would silently win
@@ -216,7 +215,7 @@ def _with_parts(
 
 def _is_linked(statement: ast.ImportFrom) -> bool:
     """Return whether an import brings in more than classes and what `loops` declares."""
-    if statement.module in ("__future__", "typing", loops.__name__):
+    if statement.module in _NOT_LINKED:
         return False
     source = sys.modules[str(statement.module)]
     return not all(inspect.isclass(getattr(source, name.name)) for name in statement.names)
@@ -240,16 +239,12 @@ def _statements(module: ModuleType) -> list[ast.stmt]:
             statements.append(ast.ImportFrom(module.__name__, [name], 0, lineno=1, col_offset=0))
             ast.fix_missing_locations(statements[-1])
         elif isinstance(statement, (ast.Assign, ast.Import)) or (
-            isinstance(statement, ast.ImportFrom) and _is_import_of_classes(statement)
+            isinstance(statement, ast.ImportFrom)
+            and statement.module not in _NOT_LINKED
+            and not _is_linked(statement)
         ):
             statements.append(statement)
     return statements
-
-
-def _is_import_of_classes(statement: ast.ImportFrom) -> bool:
-    return statement.module not in ("__future__", "typing", loops.__name__) and not _is_linked(
-        statement
-    )
 
 
 def _native(statement: ast.stmt) -> str:

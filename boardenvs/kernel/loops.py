@@ -95,7 +95,7 @@ def sum_weights(
 # ---- what the game gives -------------------------------------------------------------------------
 
 
-def step_words(*given: Word) -> tuple[Word, ...]:
+def step_words(*inputs: Word) -> tuple[Word, ...]:
     """Play a legal action, given a position's words, to_move, ply and the action.
 
     Returns the words as the side then to move sees them, the words of its legal actions (noop is
@@ -104,19 +104,19 @@ def step_words(*given: Word) -> tuple[Word, ...]:
     raise NotImplementedError
 
 
-def step_words_no_legal(*given: Word) -> tuple[Word, ...]:
+def step_words_no_legal(*inputs: Word) -> tuple[Word, ...]:
     """As `step_words`, but leave out the legal actions; often much cheaper."""
     raise NotImplementedError
 
 
-def words_after(*given: Word) -> tuple[Word, ...]:
+def words_after(*inputs: Word) -> tuple[Word, ...]:
     """Only the words after an action, as the side then to move sees them, and which side it is,
     given words, to_move and the action: no legal actions, no end.
     """
     raise NotImplementedError
 
 
-def begin(*given: Word) -> tuple[Word, ...]:
+def begin(*inputs: Word) -> tuple[Word, ...]:
     """The words of the legal actions, and 1 if the game is over, given words, to_move and ply: what
     `step_words` says, if the position has not been there before. Only of games with a history.
     """
@@ -133,22 +133,22 @@ def sample(*words: Word) -> tuple[Word]:
     raise NotImplementedError
 
 
-def points(*given: Word) -> tuple[Word, Word]:
+def points(*inputs: Word) -> tuple[Word, Word]:
     """The points of the side to move and of the other side, given words and to_move."""
     raise NotImplementedError
 
 
-def evaluate(*given: Word) -> tuple[Word, Word]:
+def evaluate(*inputs: Word) -> tuple[Word, Word]:
     """The heuristic's values for the side to move and the other, given words, to_move and ply."""
     raise NotImplementedError
 
 
-def forcing(*given: Word) -> tuple[Word, ...]:
+def forcing(*inputs: Word) -> tuple[Word, ...]:
     """The words of the legal moves that are forcing, given words, to_move and the legal ones."""
     raise NotImplementedError
 
 
-def features(*given: Word) -> tuple[Word, ...]:
+def features(*inputs: Word) -> tuple[Word, ...]:
     """The `feature_count` features of the game, given words, to_move and ply."""
     raise NotImplementedError
 
@@ -158,12 +158,12 @@ def feature_count() -> int:
     raise NotImplementedError
 
 
-def changed(*given: Word) -> tuple[Word, ...]:
+def changed(*inputs: Word) -> tuple[Word, ...]:
     """The squares whose content differs between two positions, given the words of both."""
     raise NotImplementedError
 
 
-def digit(*given: Word) -> tuple[Word]:
+def digit(*inputs: Word) -> tuple[Word]:
     """The kind of piece on a square, from 1, or 0 if it is empty, given words and the square."""
     raise NotImplementedError
 

@@ -98,8 +98,8 @@ def when(condition: SimdWord, function: Function, *args: Operand) -> SimdWord:
     before = builder.block
     with builder.if_then(_in_some_lane(builder, flags)):
         # Operands of the other lanes, which are no positions, could make its loops long.
-        given = [where_set(x.value) if isinstance(x, SimdWord) else splat(kind, x) for x in args]
-        (result,) = call(function, builder, given, kind)
+        operands = [where_set(x.value) if isinstance(x, SimdWord) else splat(kind, x) for x in args]
+        (result,) = call(function, builder, operands, kind)
         value = where_set(result)
         inside = builder.block
     merged = builder.phi(kind)
@@ -144,8 +144,8 @@ def union(
     first = next(x for x in words if isinstance(x, SimdWord))
     builder, kind = first.builder, vector(len(columns[0]))
     constants = [ir.Constant(kind, list(column)) for column in columns]
-    given = [join(builder, kind.count * [in_lanes(x, WORD)]) for x in words]
-    (result,) = call(function, builder, [*constants, *given], kind)
+    operands = [join(builder, kind.count * [in_lanes(x, WORD)]) for x in words]
+    (result,) = call(function, builder, [*constants, *operands], kind)
     return SimdWord(builder, _call_llvm(builder, "vector.reduce.or", result, WORD))
 
 

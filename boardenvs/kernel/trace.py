@@ -51,11 +51,11 @@ class Program:
         """Record an operation of the table; returns its word, or an operand equal to it."""
         row, first = OPERATIONS[name], operands[0]
         if row.is_first is not None and isinstance(first, Word):
-            known = [
+            bounds = [
                 self._operand(self.index(x)) if isinstance(x, Word) else Operand(x, x)
                 for x in (x if isinstance(x, Word) else _constant(x) for x in operands)
             ]
-            if row.is_first(*known):
+            if row.is_first(*bounds):
                 return first
         return self.add(name, *(self.index(x) for x in operands))
 
