@@ -127,6 +127,8 @@ def types_in_environments() -> Rows:
     wrong: Any = [1]
     for maker in (boardenvs.othello_v0.env, boardenvs.othello_v0.parallel_env):
         yield partial(maker().reset, options=wrong), "options is [1]: it must be a dict"
+        at: Any = {"position": wrong}
+        yield partial(maker().reset, options=at), "position is [1]: it must be a text such as"
     env: Any = boardenvs.othello_v0.env()
     env.reset()
     for action, kind in ((True, "bool"), (20.0, "float")):
