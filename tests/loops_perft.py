@@ -10,20 +10,15 @@ from boardenvs.kernel.loops import (
     legal_words,
     number,
     popcount,
-    sample,
     trailing_zeros,
     word,
-    wrap,
 )
 from boardenvs.search.compiled.position import (
     PackedPosition,
     load_position,
     play,
-    save_position,
 )
 from boardenvs.utils.splitmix import mix
-
-FACTOR = 6364136223846793005
 
 
 def count(position: PackedPosition, depth: int) -> int:
@@ -44,23 +39,6 @@ def count(position: PackedPosition, depth: int) -> int:
 def perft(roots: Array, start: int, depth: int) -> int:
     """From the position that is stored from roots[start] on."""
     return count(load_position(roots, start), number(depth))
-
-
-@entry
-def walk(positions: Array, size: int, seed: int, plies: int) -> int:
-    """Random play from the first position, each next one stored after the last; how many there are.
-
-    A position takes `size` words.
-    """
-    position = load_position(positions, 0)
-    random = word(seed)
-    for k in range(1, plies):
-        if position.terminated:
-            return k
-        random = wrap(random * word(FACTOR) + ONE)
-        position = play(position, sample(*position.legal_bits, random)[0])
-        save_position(positions, k * size, position)
-    return plies
 
 
 @entry

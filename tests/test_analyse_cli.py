@@ -77,16 +77,6 @@ def test_a_board_may_begin_with_an_empty_square():
     assert "--wiht" in command("othello", f"{board} X", "--wiht", "greedy", code=2)
 
 
-def test_a_game_that_is_over():
-    over = "8/8/8/8/8/8/8/bbb5 white 41"
-    answer = proof("othello", over)
-    assert (answer["outcome"], answer["margin"]) == ("loss", -3)
-    assert (answer["moves"], answer["line"], answer["nodes"]) == ([], [], 0)
-    text = command("othello", over)
-    assert "The game is over: black wins by 3." in text
-    assert "Best play" not in text
-
-
 @pytest.mark.parametrize(
     ("game_id", "best"),
     [

@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import resource
-import signal
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -101,25 +98,6 @@ def test_the_policies_in_a_folder_are_a_tournament(tmp_path: Path) -> None:
     values = json.loads((tmp_path / "arena" / "results.json").read_text())
     shielded = [f"policy:{folder / str(steps)}.npz,shield=true" for steps in range(3)]
     assert values["settings"]["entrants"] == ["random", *shielded]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs limits on files")
-def test_games_that_cannot_be_written_are_named_and_played_again(tmp_path: Path) -> None:
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    out = tmp_path / "arena"
-    resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, before[1]))
-    try:
-        words = ["arena", "random", "greedy", "--game", "reversi", "--pairs", 30, "--workers", 1]
-        said = " ".join(run(*words, "--out", out, code=2).split())
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        signal.signal(signal.SIGXFSZ, handler)
-    path = out / "games.jsonl"
-    assert f"{path}: File too large What was played is kept." in said
-    assert path.read_bytes() == b""
-    (out / "report.md").symlink_to("elsewhere")  # refused before anything is replaced
-    assert "--resume" not in run(*words, "--out", out, "--overwrite", code=2)
 
 
 def test_progress_and_compiling_are_reported_without_a_terminal(

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from same import same
 
 from boardenvs import games
 from boardenvs.agents.alphabeta import AlphaBetaAgent
@@ -143,16 +142,6 @@ def test_arrays_that_do_not_fit() -> None:
     assert not accepted
     assert refused["numba"] == refused["numpy"]
     assert len(refused["numpy"]) > 100
-
-
-def test_a_batch_that_refuses_a_snapshot_goes_on_as_before() -> None:
-    batch, other = (Batch(games.make("othello"), n, seed=n, symmetries=True) for n in (3, 4))
-    before, odd = batch.snapshot(), batch.snapshot()
-    odd["rngs"][0]["state"]["state"] = -1
-    for wrong in (odd, other.snapshot(), {**odd, "symmetries": np.full(3, 8)}):
-        with pytest.raises(ValueError, match="no batch made alike"):
-            batch.restore(wrong)
-        assert same(batch.snapshot(), before)
 
 
 def test_a_shield_finds_moves_for_answers_in_8_bits() -> None:

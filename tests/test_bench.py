@@ -4,7 +4,6 @@ import itertools
 import json
 import os
 import re
-import runpy
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -68,14 +67,3 @@ def test_the_speed_beside_another_commit():
     assert re.fullmatch(
         r"tictactoe, vec_env: [\d.]+ M plies a CPU second, [\d.]+ times HEAD's\n", said
     )
-
-
-def test_another_library_that_fails_is_named_and_an_own_failure_raised(capsys, in_python):
-    def broken():
-        raise RuntimeError("no such thing")
-
-    workload = runpy.run_path(str(CI / "bench/workloads.py"))["Workload"]
-    assert not workload("X", "othello", "step", 16, None, broken).is_ready()
-    assert capsys.readouterr().out == "not run: X x16: RuntimeError: no such thing\n"
-    with pytest.raises(RuntimeError, match="no such thing"):
-        workload("boardenvs", "othello", "step", 16, None, broken).is_ready()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -13,7 +12,6 @@ import pytest
 from variants import HERE, PACKAGE
 
 ROOT = HERE.parent
-PLACE = "boardenvs_breakthrough:Breakthrough"
 
 # Tests of all games, which an installed one joins.
 SUITE = [
@@ -70,20 +68,6 @@ def test_commands(site: Path, tmp_path: Path) -> None:
     assert "breakthrough" in boardenvs("records", "games.jsonl")
     position = "8/8/8/8/b6w/8/8/8 black 30"
     assert "wins in 5 plies" in boardenvs("analyse", "breakthrough", position, "--prove")
-
-
-def test_arena_with_two_processes(site: Path, tmp_path: Path) -> None:
-    """The same games as in one, under the id and by its place."""
-    words = ["random", "greedy", "alphabeta:depth=2", "--pairs", 2, "--game"]
-    for workers, game, out in ((1, "breakthrough", "one"), (2, PLACE, "two")):
-        options = [game, "--workers", workers, "--out", out]
-        run(tmp_path, "-m", "boardenvs", "arena", *words, *options, path=site, backend="numpy")
-    played = []
-    for out in ("one", "two"):
-        games = map(json.loads, (tmp_path / out / "games.jsonl").read_text().splitlines())
-        played.append(sorted((*game["players"].values(), game["actions"]) for game in games))
-    assert len(played[0]) == 3 * 4
-    assert played[0] == played[1]
 
 
 REGISTRIES = """

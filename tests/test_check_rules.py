@@ -19,7 +19,6 @@ from boardenvs.board.bitboard import FILE_A
 from boardenvs.game import Feature, Game, Moving, PositionError, check
 from boardenvs.game.check import RulesError, check_rules
 from boardenvs.game.position import stack
-from boardenvs.games.connect_four import ConnectFour
 from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, spread, trace, when
 from boardenvs.kernel.wide import join
 
@@ -58,14 +57,6 @@ def one(nothing: Bits) -> Bits:
 
 def aged(rules: Any, ply: Bits) -> tuple[Bits, Bits]:
     return VALUES[ply], 0
-
-
-def free(rules: Any, own: Bits, opp: Bits) -> list[Bits]:
-    return [~(own | opp) & ALL & ~VALUES[popcount(own | opp)]]
-
-
-def again(before_own: Bits, opp: Bits, action: Bits) -> Bits:
-    return VALUES[popcount(opp) + action] & 0
 
 
 play, VALUES = Breakthrough.play, Table([0] * 8)
@@ -140,14 +131,6 @@ WRONG: list[tuple[Game, str]] = [
     (
         made(Breakthrough, evaluate=aged),
         r"'.* black 8': .*: aged: a Table of 8 words has no element 8, in 'return VALUES\[ply\]",
-    ),
-    (
-        made(ThreeInARow, moves=free),
-        r" 7': three_in_a_row: free: a Table of 8 words has no element 8, in 'return .*VALUES\[",
-    ),
-    (
-        made(Stripes, again=staticmethod(again)),
-        r" black 0': stripes: again: a Table of 8 words has no element 8, in 'return VALUES\[popc",
     ),
     (
         made(Stripes, evaluate=lambda rules, own, opp: (popcount(own & FILE_A), 0)),
@@ -233,10 +216,7 @@ def test_rounds_are_distances_and_small_sets_are_as_wide_as_the_board() -> None:
     [
         ({"board": (5, 5)}, "Odd has a `board`: give it a `shape`"),
         ({"roles": ("red", "green", "blue")}, "Odd has 3 roles: games have two players, who see"),
-        *(
-            ({"roles": roles}, "the roles of Odd are .*: they must be two words")
-            for roles in (("black", "blue"), ("", "white"), ("Black", "white"))
-        ),
+        ({"roles": ("Black", "white")}, "the roles of Odd are .*: they must be two words"),
         ({"numbers": {"big": 1 << 64}}, r"big of Odd stays below 1844.*: .* numbers below 2\*\*63"),
         ({"squares": ("own", "opp", "before_own")}, "a word of Odd is named 'before_own'"),
     ],
@@ -252,12 +232,10 @@ def test_what_no_game_can_be_is_said(attributes: dict[str, Any], message: str) -
         (lambda a, b: a < b, r"compared by <.*less\(a, b\)"),
         (lambda a, b: max(a, b), r"compared by <, >, max or min"),
         (lambda a, b: a // 3, r"divided by //.*Table"),
-        (lambda a, b: 7 % b, r"divided by //.*Table"),
         (lambda a, b: [1, 2][a], "indices of lists.*a Table for a list"),
         (lambda a, b: int(a), "made ints"),
         (lambda a, b: [x for x in a], "iterated.*loop over all squares"),  # noqa: C416
         (lambda a, b: a if a == b else b, r"compared by ==.*nonzero\(a \^ b\)"),
-        (lambda a, b: a and b, "must not branch on data"),
     ],
 )
 @pytest.mark.parametrize("words", [1, 2])
@@ -349,7 +327,6 @@ def test_one_board_and_a_batch_must_agree() -> None:
             ValueError,
             "direction 'n' is one of a board of 8x8, in a game on 3x4: .* `self.board.directions`",
         ),
-        (made(ConnectFour, shape=(7, 7)), ValueError, "one of a board of 6x7, in a game on 7x7"),
         (
             made(ThreeInARow, play=lambda rules, own, opp, action: (own, opp, action)),
             ValueError,

@@ -166,11 +166,9 @@ def changed(path: Path, **metadata: object) -> Path:
     [
         ({"format": 2}, "is not an evaluation of format 1"),
         ({"game": "chess"}, "does not fit this version of boardenvs: .*chess"),
-        ({"tuples": ["a1 a1"]}, "'a1', 'a1'.* is not a tuple"),
         ({"stages": [0] * 64 + [10**9]}, "at most"),
         ({"features": {"discs": 65}}, r"features are \{'discs': 65\}: those of othello are \{\}"),
         ({"one_ply": True}, "is not an evaluation file, or is damaged .*one_ply"),
-        ({"heuristic": [1.0]}, "heuristic must be 6 numbers"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_named(

@@ -3,7 +3,6 @@
 `make jax`, `make rllib` and `make learning` run them by these names.
 """
 
-import json
 import os
 import re
 import subprocess
@@ -51,21 +50,13 @@ def test_tutorial(name, tmp_path):
 
 
 def test_the_notebook_of_learning(tmp_path):
-    """It runs, and its stored outputs are of the kinds that it has. README's training, which is
-    the same, shows that it learns.
-    """
+    """It runs. README's training, which is the same, shows that it learns."""
     pytest.importorskip("sb3_contrib")
     text = (TUTORIALS / "notebook.ipynb").read_text(encoding="utf-8")
     run = tmp_path / "run.ipynb"
     run.write_text(text.replace("learn(50_000", "learn(5_000"), encoding="utf-8")
     program, path = ROOT / ".ci" / "notebook.py", {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, program, run], check=True, cwd=tmp_path, env=path)
-    cells = [json.loads(found)["cells"] for found in (text, run.read_text(encoding="utf-8"))]
-    before, now = ([cell.get("outputs", []) for cell in each] for each in cells)
-    kinds, again = (
-        [[set(o.get("data", ())) for o in cell] for cell in each] for each in (before, now)
-    )
-    assert kinds == again
 
 
 def test_the_tutorial_on_engines(tmp_path):

@@ -6,11 +6,8 @@ Each ends in a result or in an error that the documentation names, and nothing e
 from __future__ import annotations
 
 import json
-import tempfile
-import zipfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 from fuzzing import (
     NAMED_CODE,
@@ -21,12 +18,9 @@ from fuzzing import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from test_policy import metadata, random_policy
 from variants import make, random_line, random_position, wthor_file
 
 from boardenvs import IllegalActionError, games, records
-from boardenvs.agents.policy import PolicyAgent
-from boardenvs.agents.policy_file import PolicyFileError, load_policy, save_policy
 from boardenvs.game import fen
 from boardenvs.game.errors import PositionError
 from boardenvs.records import Record
@@ -133,36 +127,6 @@ def test_records(folder: Path, name: str, data: st.DataObject) -> None:
         assert (verdict.ending != "illegal", verdict.goal) == (legal, goal)
     attempt(lambda: records.save(again, read))
     assert records.load(again) == read
-
-
-with tempfile.NamedTemporaryFile(suffix=".npz") as file:
-    save_policy(random_policy(make("reversi")), Path(file.name))
-    with zipfile.ZipFile(file.name) as right_one:
-        MEMBERS = {name: right_one.read(name) for name in right_one.namelist()}
-    with np.load(file.name) as arrays:
-        ABOUT = json.loads(str(arrays["metadata"]))
-changes = st.fixed_dictionaries(
-    {"metadata.npy": mutated(mutated_values(ABOUT).map(json.dumps), JSON).map(
-        lambda text: metadata(text.encode(errors="replace").decode()))}
-) | st.sampled_from(sorted(MEMBERS)).flatmap(
-    lambda name: st.fixed_dictionaries({name: mutated(st.just(MEMBERS[name]))})
-)  # fmt: skip
-
-
-@fuzzed
-@given(changed=changes)
-def test_policies(folder: Path, changed: dict[str, bytes]) -> None:
-    path = folder / "policy.npz"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for member, content in {**MEMBERS, **changed}.items():
-            archive.writestr(member, content)
-    policy, error = attempt(lambda: load_policy(path), PolicyFileError)
-    if error is not None:
-        assert str(path) in str(error)
-        return
-    game, state = policy.game, policy.game.init(3)
-    actions, _ = attempt(lambda: PolicyAgent(policy).act(game, state, np.random.default_rng(0)))
-    assert game.is_legal(state, actions).all()
 
 
 def test_faults_are_seen() -> None:

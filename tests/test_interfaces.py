@@ -417,13 +417,12 @@ NONE: Any = None
 HALF: Any = 2.5
 # What is wrong with texts of positions and with options of `reset` is in test_errors.py.
 ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
-    (stepped("d3"), TypeError, "int from 0 to 64"),
-    *((stepped(x), IllegalActionError, "actions are 0 to 64") for x in (65, np.int64(10**12))),
+    (stepped(np.int64(10**12)), IllegalActionError, "actions are 0 to 64"),
     (stepped(0, "raw_env"), IllegalActionError, r"action 0 \(a8\).*black.*20 \(e6\), 29 \(f5\)"),
     (stepped({"black": 20}, BOTH), ValueError, "no action for red"),
     (stepped({"black": 20, "rde": 64}, BOTH), ValueError, "agent 'rde'. Did you mean 'red'"),
     (stepped(3, BOTH), TypeError, "they must be a dict"),
-    *((seeded(m, "a"), TypeError, "seed is 'a': it must be") for m in ("env", BOTH, "vec_env")),
+    (seeded("env", "a"), TypeError, "seed is 'a': it must be"),
     *((seeded(m, -1), ValueError, "seed is -1: it must be 0") for m in ("env", BOTH, "vec_env")),
     (lambda: parse_position(GAME, NONE), TypeError, "position is None: .* '8/8/8/3wb3"),
     (lambda: boardenvs.perft(GAME, HALF), ValueError, "depth is 2.5: it must be a whole number"),

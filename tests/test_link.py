@@ -8,7 +8,6 @@ import loops_perft
 import numpy as np
 from variants import make
 
-from boardenvs.game.position import stack
 from boardenvs.kernel.link import link
 from boardenvs.search.compiler import position_size, position_words, words
 from boardenvs.utils.splitmix import GOLDEN, mix
@@ -33,17 +32,6 @@ def test_loops_play_by_the_rules(backend: str) -> None:
     roots = position_words(game.init(2)).ravel()
     assert [loops.perft(roots, size, depth) for depth in range(5)] == [1, 2, 14, 56, 344]
     assert loops.bits_of((1 << 62) + 5) == 3
-    positions = words(200 * size)
-    positions[:size] = roots[:size]
-    played = loops.walk(positions, size, 12345, 200)
-    assert 5 < played < 200
-    before, *rows = positions.reshape(200, -1)[:played].tolist()
-    assert before == position_words(game.init(1))[0].tolist()
-    position = game.start()
-    for row in rows:
-        following = map(position.step, position.legal_actions())
-        position = {tuple(*position_words(stack([p])).tolist()): p for p in following}[tuple(row)]
-    assert position.terminated
 
 
 def test_one_mixing_function_for_ints_arrays_and_machine_code(backend: str) -> None:
