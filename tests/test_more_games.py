@@ -24,7 +24,6 @@ from boardenvs.agents import make_agent
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.board.bitboard import from_squares
-from boardenvs.envs.batch import Batch
 from boardenvs.game import Game, PositionError
 from boardenvs.game.check import check_rules
 from boardenvs.game.fen import parse_position
@@ -298,23 +297,6 @@ def test_what_is_learnt_of_it_is_found_in_its_own_folder(
 def test_environments_follow_the_turn(name: str) -> None:
     api_test(boardenvs.env(GAMES[name].game), num_cycles=300)
     parallel_api_test(boardenvs.parallel_env(GAMES[name].game), num_cycles=300)
-
-
-def test_values_count_for_the_mover_while_it_goes_on() -> None:
-    batch = Batch(game, 64, seed=1)
-    rng, signs = np.random.default_rng(0), set()
-    for _ in range(60):
-        before = batch.state.to_move
-        batch.step(game.sample(batch.state, rng))
-        same = batch.state.to_move == before
-        going_on = batch.state.ply > 0
-        signs |= set(batch.discounts.tolist())
-        expected = np.where(same, 1.0, -1.0)
-        np.testing.assert_array_equal(batch.discounts[going_on], expected[going_on])
-    assert signs == {1.0, -1.0}
-    restored = Batch(game, 64)
-    restored.restore(batch.snapshot())
-    np.testing.assert_array_equal(restored.discounts, batch.discounts)
 
 
 def test_a_record_from_the_middle_of_a_turn_is_read_back(tmp_path: Path) -> None:

@@ -159,9 +159,10 @@ def test_a_snapshot_goes_on_as_the_original(given: bool) -> None:
     starts = random_openings(games.make("othello"), 99, (5, 30), rng) if given else None
     env, other = (make_mixed(seed, starts=starts) for seed in (1, 2))
     go_on(env, 30)
-    snapshot = env.snapshot()
+    snapshot, discounts = env.snapshot(), env.discounts.tolist()
     expected = go_on(env)
     other.restore(snapshot)
+    assert other.discounts.tolist() == discounts
     assert go_on(other) == expected
     other.restore(snapshot)  # which was not written into
     assert go_on(other) == expected

@@ -172,17 +172,6 @@ def test_a_torn_file_is_not_trusted(solved: list[str]) -> None:
     assert len(solved) == 1 + len(torn)
 
 
-def test_a_table_of_another_size_is_not_read(
-    solved: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    check(CLASSIC)
-    monkeypatch.setattr(numbering, "COUNT", len(CODES) - 1)
-    assert build.read_or_solve(game_of(CLASSIC)) is CODES
-    monkeypatch.setattr(numbering, "COUNT", len(CODES))
-    check(CLASSIC)
-    assert len(solved) == 2
-
-
 def test_solving_anew_gives_the_table_that_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the kept one is of older code, and `build.FORMAT` should have been raised. By the moves
     of a wolf that has come down alone, which prove the last two plies.

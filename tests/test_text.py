@@ -350,8 +350,6 @@ def test_wrong_values_are_refused():
     env = TextEnv("othello")
     with pytest.raises(boardenvs.ResetNeededError):
         env.step("d3")
-    with pytest.raises(TypeError, match="position is 5: it must be a Position"):
-        env.reset(position=5)
     env.reset(seed=1)
     with pytest.raises(TypeError, match="must be a text"):
         env.step(19)

@@ -8,7 +8,6 @@ import json
 import multiprocessing
 import os
 import re
-import shutil
 import signal
 import subprocess
 from collections.abc import Callable
@@ -36,7 +35,7 @@ from boardenvs.utils.files import LOCK, written
 from training import evaluation, ppo, report
 from training.command import read_settings
 from training.evaluation import Score, SuiteResult
-from training.folder import WRITTEN, load_newest, save_checkpoint
+from training.folder import WRITTEN, load_newest
 from training.gumbel.gumbel_settings import GumbelConfig
 from training.ntuple.ntuple_settings import NTupleConfig
 from training.run import Run
@@ -173,24 +172,6 @@ def interrupt() -> None:
 
 def fail(*_: object) -> None:
     raise OSError("the disk is full")
-
-
-def test_a_checkpoint_of_another_run_is_refused(
-    tiny: str, finished: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = Path(shutil.copytree(finished, "runs/tiny")) / "checkpoints"
-    content = load_newest(folder)[0]
-    assert content is not None
-    learner = content["learner"]
-    smaller = {key: value[:1] for key, value in learner["policy"].items()}
-    for change, wrong in (
-        ({"learner": learner | {"policy": smaller}}, "size mismatch"),
-        ({"steps": "x"}, "invalid literal"),
-        ({"results": [{"steps": 8}]}, "minutes"),
-    ):
-        save_checkpoint(folder, 10**6, content | change)
-        assert ppo.main([tiny, "--resume"]) == 2
-        assert wrong in capsys.readouterr().err
 
 
 def test_a_training_that_diverges_says_so(tiny: str, capsys: pytest.CaptureFixture[str]) -> None:
