@@ -25,8 +25,8 @@ from boardenvs import games
 from boardenvs.agents import Agent, make_agent
 from boardenvs.envs.core import ResetNeededError
 from boardenvs.envs.factory import env, parallel_env, raw_env, register, register_game, vec_env
-from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError, PositionError
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.game.state import State
 from boardenvs.utils.version import __version__ as __version__

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from boardenvs.envs.factory import env, vec_env
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import put, take
 from boardenvs.games import parse, spec_of
 from boardenvs.kernel import get_backend

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.game.contract import Game
 from boardenvs.game.errors import StopPlayError
+from boardenvs.game.game import Game
 from boardenvs.game.state import IntArray, State
 
 

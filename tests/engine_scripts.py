@@ -16,7 +16,7 @@ from boardenvs.agents.each import act_each
 from boardenvs.agents.history import History
 from boardenvs.engines import EngineProcess, ProcessTransport, ServedAgent, servers_of
 from boardenvs.engines.protocol import Ended, ServedLimits
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.game.session import GameSession
 from boardenvs.game.state import IntArray, State

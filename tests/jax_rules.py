@@ -20,7 +20,7 @@ from test_kernel import everything, on_ints, random_words  # noqa: E402
 from test_operations import all_rows, expected  # noqa: E402
 
 from boardenvs import games  # noqa: E402
-from boardenvs.game.contract import Game  # noqa: E402 - after what it needs
+from boardenvs.game.game import Game  # noqa: E402 - after what it needs
 from boardenvs.game.jax_rules import JaxPosition, JaxRules  # noqa: E402
 from boardenvs.game.state import State, put, take  # noqa: E402
 from boardenvs.kernel import ALL, trace  # noqa: E402

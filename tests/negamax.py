@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 
 WIN = 1_000_000

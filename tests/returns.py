@@ -10,7 +10,7 @@ import torch as th
 
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.envs.sb3_buffer import TurnRolloutBuffer
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import FloatArray, IntArray, State, where
 
 

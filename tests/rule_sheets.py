@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from string import ascii_lowercase
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.games import LinesOfAction
 

@@ -17,7 +17,7 @@ from variants import KINDS
 from boardenvs.agents import make_agent
 from boardenvs.agents.analyse import analyse, analyse_until
 from boardenvs.game import fen
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import MAX_VALUE

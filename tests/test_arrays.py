@@ -19,7 +19,7 @@ from boardenvs.agents.shield import Shield
 from boardenvs.agents.trained import trained_policy
 from boardenvs.envs.batch import Batch
 from boardenvs.envs.symmetry import BoardSymmetries
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import State
 from boardenvs.kernel import set_backend
 from boardenvs.records.batch import play

@@ -11,7 +11,7 @@ from three_in_a_row import FullThreeInARow, ThreeInARow
 from variants import random_line, searched
 
 from boardenvs import perft
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import stack
 from boardenvs.games import Othello, WolfAndSheep
 from boardenvs.search import Limits, alphabeta_for

@@ -47,8 +47,8 @@ from boardenvs.engines import (
 )
 from boardenvs.engines.protocol import ServedLimits
 from boardenvs.exams import take_exam
-from boardenvs.game.contract import Game
 from boardenvs.game.errors import ForfeitError, HistoryNeededError
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.session import GameSession
 from boardenvs.game.state import IntArray, State

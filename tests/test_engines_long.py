@@ -16,7 +16,7 @@ from command_line import run
 from variants import random_line
 
 from boardenvs import games, play_match
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
 from boardenvs.play import session_of

@@ -21,7 +21,7 @@ import boardenvs
 from boardenvs import PositionError, games
 from boardenvs.board.bitboard import from_squares
 from boardenvs.game import fen
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.openings import MAX_PLIES, random_openings
 from boardenvs.games import Othello
 from boardenvs.records import Record, save

@@ -17,7 +17,7 @@ from variants import make, random_line
 from boardenvs import games
 from boardenvs.agents import make_agent
 from boardenvs.agents.base import check_game
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import State
 from boardenvs.search import Evaluation, Limits, alphabeta_for

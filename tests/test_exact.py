@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from boardenvs.agents import make_agent
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import Array, IntArray, State, take
 from boardenvs.games import make
 from boardenvs.tablebase import Tablebase

@@ -15,7 +15,7 @@ from negamax import is_over, lead_with_best_play, loses_within, wins_within
 from boardenvs.agents import Agent, as_agent, make_agent
 from boardenvs.exams import take_exam
 from boardenvs.exams.positions import exam_positions
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
 from boardenvs.games import make

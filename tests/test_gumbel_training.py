@@ -22,7 +22,7 @@ from three_in_a_row import ThreeInARow
 from variants import make
 
 from boardenvs.agents.policy_file import load_policy
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.position import stack
 from boardenvs.game.state import FloatArray, State, take

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from variants import make, random_position
 
 from boardenvs.board.bitboard import from_squares, squares_of
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.games.lines_of_action_features import MEN, connected, euler_number
 from boardenvs.games.othello import WEIGHTS

@@ -33,8 +33,8 @@ from variants import GAMES, make, public_module
 import boardenvs
 from boardenvs import IllegalActionError, ResetNeededError, games
 from boardenvs.envs.factory import gymnasium_id, single_env
-from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
+from boardenvs.game.game import Game
 from boardenvs.game.position import stack
 from boardenvs.kernel import set_backend
 

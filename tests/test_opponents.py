@@ -16,7 +16,7 @@ from boardenvs.envs.batch import BoardGroup
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.envs.vector import BoardVectorEnv
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 
 OTHELLO = games.make("othello")

@@ -10,8 +10,8 @@ from rule_sheets import read_move, write_move
 from variants import BUILT_IN, HERE, make, random_line
 
 from boardenvs.board.symmetry import ALL_EIGHT
-from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.render import to_ansi
 

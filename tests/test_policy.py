@@ -25,7 +25,7 @@ from boardenvs.agents.policy_file import PolicyFileError, load_policy, save_poli
 from boardenvs.agents.shield import Shield
 from boardenvs.agents.trained import trained_policy
 from boardenvs.arena import play_match
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.games.files import file_name
 

@@ -18,7 +18,7 @@ from test_policy import positions
 import boardenvs
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.envs.batch import Batch, BoardGroup, StepResult
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from training import ppo_single_file
 
 pytestmark = pytest.mark.usefixtures("in_python")

@@ -26,7 +26,7 @@ from boardenvs.arena import estimate as estimate_module
 from boardenvs.arena.executor import HERE, Executor
 from boardenvs.arena.player import PlayerStats
 from boardenvs.arena.pools import Anchor
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.games import make
 
 pytestmark = pytest.mark.usefixtures("in_python")

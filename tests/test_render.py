@@ -18,7 +18,7 @@ from variants import GAMES, make, random_line
 
 from boardenvs import games, render
 from boardenvs.envs.page import page_of
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.records import Record
 from boardenvs.records.jsonl import parse_record, write_record

@@ -26,8 +26,8 @@ from variants import HERE, SHARED, make, random_line, random_position
 from boardenvs import play_match
 from boardenvs.agents.alphabeta import AlphaBetaAgent
 from boardenvs.board.bitboard import from_squares
-from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import State, take
 from boardenvs.games import Othello, parse

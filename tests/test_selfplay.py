@@ -20,7 +20,7 @@ from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.pool import OpponentPool
 from boardenvs.envs.batch import BoardGroup
 from boardenvs.envs.sb3 import BoardVecEnv
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.perft import successors
 from boardenvs.game.position import stack

@@ -11,8 +11,8 @@ from boardenvs import games
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.shield import Shield
 from boardenvs.agents.simple import RandomAgent
-from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
+from boardenvs.game.game import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import State, concat

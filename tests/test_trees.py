@@ -20,7 +20,7 @@ from variants import make, random_position
 
 from boardenvs import play_match
 from boardenvs.agents.mcts import MCTSAgent
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import Array, State, concat, take
 from boardenvs.kernel import ALL

@@ -12,7 +12,7 @@ import pytest
 from variants import make
 
 import boardenvs
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 
 WRONG = [-1, -(1 << 40), 1 << 40, 63, 64, 65, 512, 513, 0, 7]

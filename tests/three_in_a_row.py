@@ -7,7 +7,7 @@ from operator import or_
 from typing import ClassVar
 
 from boardenvs.board.bitboard import NE, NW, E, N, from_squares, steps
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.notation import Placing
 from boardenvs.kernel import ALL, Bits, Table, nonzero
 

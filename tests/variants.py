@@ -15,7 +15,7 @@ import pytest
 
 import boardenvs
 from boardenvs import games
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.records import Record, make_record
 from boardenvs.search import ENDGAME, Analysis, Limits, search_position

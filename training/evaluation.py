@@ -12,7 +12,7 @@ from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.arena.match import play_match
 from boardenvs.arena.match_result import MatchResult
 from boardenvs.exams import take_exam
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from training.exact import examine
 from training.run_settings import RunSettings, SuiteSettings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from boardenvs.agents import Agent
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import take
 from boardenvs.tablebase import Tablebase, won_positions
 

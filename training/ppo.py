@@ -27,7 +27,7 @@ from torch.nn.functional import log_softmax, softmax
 from boardenvs.agents.network import BoardNetwork, draw, flat_planes
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.envs.sb3_ppo import SelfPlayPPO
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.utils.console import make_console
 from training.command import run, training_command
 from training.folder import to_arrays

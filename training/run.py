@@ -22,7 +22,7 @@ from boardenvs.agents import make_agent
 from boardenvs.agents.simple import RandomAgent
 from boardenvs.envs.batch import BoardGroup, EndedGames
 from boardenvs.envs.groups import Opponent
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.openings import PlayedBy, distinct_openings, random_openings
 from boardenvs.game.state import FloatArray, State, concat
 from boardenvs.utils.ending import ENDING, handling

@@ -11,7 +11,7 @@ from typing import Any
 from workloads import Workload
 
 from boardenvs.bench import Slice
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.games import spec_of
 
 PLIES = 16  # on every board, in one compiled scan

@@ -18,7 +18,7 @@ import numpy as np
 from boardenvs import bench
 from boardenvs.bench import Slice
 from boardenvs.envs.factory import env
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import take
 from boardenvs.games import spec_of

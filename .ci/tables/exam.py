@@ -21,7 +21,7 @@ from boardenvs.agents import make_agent
 from boardenvs.agents.levels import Mixture
 from boardenvs.arena.match import play_match
 from boardenvs.arena.pools import PLAYOUTS
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.search import Limits, alphabeta_for, search_position
 from boardenvs.search.compiled.nodes import DECIDED

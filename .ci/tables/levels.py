@@ -20,7 +20,7 @@ from boardenvs.agents.levels import LEVELS, Mixture
 from boardenvs.arena import MatchResult, RatingPool, estimate_rating, play_match
 from boardenvs.arena.pools import PLAYOUTS
 from boardenvs.arena.ratings import SCALE, Z95
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 
 # Quick players that will not change, so no networks.
 _INGREDIENTS = (

@@ -15,7 +15,7 @@ from boardenvs.arena import make_settings, pools, run_tournament
 from boardenvs.arena.pools import Anchor, RatingPool
 from boardenvs.arena.ratings import SCALE, expected_scores, fit
 from boardenvs.arena.tournament import SETTINGS
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import FloatArray
 from boardenvs.games.files import digest, find_file
 from boardenvs.utils.version import __version__

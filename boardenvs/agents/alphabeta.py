@@ -11,7 +11,7 @@ import numpy as np
 from boardenvs import games
 from boardenvs.agents.base import check_heuristic
 from boardenvs.agents.history import History
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
 from boardenvs.search.alphabeta import alphabeta_for

@@ -13,7 +13,7 @@ import numpy as np
 from boardenvs.agents.base import Agent, AnalysingUntil, analysis_by
 from boardenvs.agents.perfect import PerfectAgent
 from boardenvs.agents.spec import agent_for
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.games import make
 from boardenvs.kernel import get_backend

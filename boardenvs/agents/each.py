@@ -9,8 +9,8 @@ import numpy as np
 
 from boardenvs.agents.base import waiting
 from boardenvs.agents.history import History
-from boardenvs.game.contract import Game
 from boardenvs.game.errors import ForfeitError, NoMoveError
+from boardenvs.game.game import Game
 from boardenvs.game.session import GameSession
 from boardenvs.game.state import IntArray, State
 

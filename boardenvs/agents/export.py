@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from boardenvs.agents.policy import ACTIVATIONS, Layer, Policy
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 
 
 def policy_from_sb3(model: Any, game: Game, notes: Mapping[str, Any] | None = None) -> Policy:

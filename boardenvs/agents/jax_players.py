@@ -21,7 +21,7 @@ from boardenvs.agents.shield import Shield
 from boardenvs.agents.simple import RandomAgent
 from boardenvs.agents.spec import agent_for
 from boardenvs.agents.trained import TrainedAgent
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.jax_rules import JaxPosition, JaxRules
 from boardenvs.utils.checks import quote
 

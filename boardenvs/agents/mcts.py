@@ -14,7 +14,7 @@ from boardenvs.agents.base import check_game
 from boardenvs.agents.history import History
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.trained import TrainedAgent
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import FloatArray, IntArray, State, take
 from boardenvs.search.analysis import OUTCOMES, Analysis, MoveAnalysis

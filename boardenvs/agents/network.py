@@ -14,7 +14,7 @@ with extra("train"):
     import torch as th
 
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import BoolArray
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import goal_to_reward
 from boardenvs.game.state import IntArray, State, take

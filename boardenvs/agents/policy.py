@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from boardenvs import games
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import Array, BoolArray, Int8Array, IntArray, State
 from boardenvs.utils.checks import check_name
 from boardenvs.utils.threads import one_thread

@@ -21,7 +21,7 @@ from numpy.lib.npyio import NpzFile
 
 from boardenvs import games
 from boardenvs.agents.policy import Layer, Policy, layer_shapes
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.utils.checks import check_name, cut, is_whole
 from boardenvs.utils.npz import ArchiveKind, notes_in, read_array, read_json, shown, write_archive
 from boardenvs.utils.version import __version__

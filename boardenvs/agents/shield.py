@@ -12,7 +12,7 @@ import numpy as np
 
 from boardenvs.agents.base import Agent, analysis_by, check_game
 from boardenvs.agents.policy import Policy, PolicyAgent
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.perft import successors
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import Array, BoolArray, FloatArray, IntArray, State, take

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from boardenvs.agents.base import check_heuristic
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.perft import successors
 from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import MAX_VALUE

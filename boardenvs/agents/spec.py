@@ -27,7 +27,7 @@ import numpy as np
 
 from boardenvs.agents.base import Agent, check_game
 from boardenvs.agents.history import History, with_history
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import IntArray, State
 from boardenvs.utils.checks import cut, quote, unknown
 from boardenvs.utils.imports import import_object, naming_errors, top_level

@@ -31,7 +31,7 @@ from boardenvs.arena.ratings import (
     expected_scores,
     last_below,
 )
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import BoolArray, FloatArray
 from boardenvs.games import make
 

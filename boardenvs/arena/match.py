@@ -17,7 +17,7 @@ from boardenvs.agents.spec import agent_for, make_agent
 from boardenvs.arena.executor import FIRST, HERE, NOBODY, SECOND, Executor, note_running
 from boardenvs.arena.match_result import MatchResult, forfeited
 from boardenvs.arena.player import FORFEIT, Player, PlayerStats
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.openings import Openings, distinct_openings
 from boardenvs.game.position import stack
 from boardenvs.game.rules import LOSS, WIN

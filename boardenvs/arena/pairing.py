@@ -11,7 +11,7 @@ from boardenvs.arena.executor import FIRST, NOBODY, SECOND, Executor, note_runni
 from boardenvs.arena.match import DIED, play_match
 from boardenvs.arena.match_result import MatchResult, forfeited
 from boardenvs.arena.recorder import record_match
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.records.record import Record
 from boardenvs.utils.imports import describe
 

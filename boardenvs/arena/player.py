@@ -20,8 +20,8 @@ from pydantic import Field
 from boardenvs.agents.base import Agent, cpu_elsewhere, report_of
 from boardenvs.agents.history import History, with_history
 from boardenvs.arena.executor import FIRST, NOBODY, note_running
-from boardenvs.game.contract import Game
 from boardenvs.game.errors import ForfeitError, HistoryNeededError
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.utils.checks import printable

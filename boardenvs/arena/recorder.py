@@ -12,7 +12,7 @@ import numpy as np
 
 from boardenvs.arena.match_result import MatchResult
 from boardenvs.arena.player import Count, PlayerStats
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.rules import WIN
 from boardenvs.records.record import Record
 from boardenvs.utils.decoding import decode

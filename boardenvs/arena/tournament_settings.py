@@ -17,7 +17,7 @@ from boardenvs.agents import as_agent, check_game
 from boardenvs.agents.spec import runs_code
 from boardenvs.arena.match import same_winner
 from boardenvs.arena.pairing import Entrant, Pairing
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.openings import check_plies, distinct_openings
 from boardenvs.utils.checks import cut, is_whole, quote
 from boardenvs.utils.decoding import decode

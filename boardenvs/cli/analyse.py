@@ -22,7 +22,7 @@ from boardenvs.cli.options import (
     player_names,
     position_of,
 )
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.games import parse
 from boardenvs.search import Analysis

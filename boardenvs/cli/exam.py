@@ -10,7 +10,7 @@ from typer import Option
 from boardenvs.agents import Agent, agent_for, check_game, make_agent
 from boardenvs.agents.base import report_of
 from boardenvs.cli.options import AsJson, Player, Seed, game_names
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.games import GAMES, parse
 from boardenvs.report import ReportTable
 from boardenvs.utils.console import counting, make_console, print_json, print_report

@@ -25,7 +25,7 @@ from boardenvs.report import ReportTable
 
 if TYPE_CHECKING:
     from boardenvs.arena.match import MatchInProgress
-    from boardenvs.game.contract import Game
+    from boardenvs.game.game import Game
 
 _EVERY = 10.0  # seconds between two times that the games are saved
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 from typer import Argument, Option
 
 from boardenvs.agents import AGENTS
-from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.games import GAMES, spec_of
 

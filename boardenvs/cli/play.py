@@ -11,7 +11,7 @@ from typer import Option
 
 from boardenvs.agents import agent_for
 from boardenvs.cli.options import GameName, Seed, check_rules, player_names, position_of
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.games import parse
 from boardenvs.utils.checks import check_name
 from boardenvs.utils.console import make_console

@@ -27,9 +27,9 @@ from boardenvs.engines.protocol import (
     name_of,
     plain_name,
 )
-from boardenvs.game.contract import Game
 from boardenvs.game.errors import HistoryNeededError
 from boardenvs.game.fen import parse_position
+from boardenvs.game.game import Game
 from boardenvs.game.notation import PASS
 from boardenvs.game.session import GameSession
 from boardenvs.games import Go

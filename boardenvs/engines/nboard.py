@@ -22,8 +22,8 @@ from boardenvs.engines.protocol import (
     is_othello,
     plain_name,
 )
-from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
+from boardenvs.game.game import Game
 from boardenvs.game.notation import PASS
 from boardenvs.game.position import Position
 from boardenvs.game.session import GameSession

@@ -13,7 +13,7 @@ from boardenvs.agents.history import History
 from boardenvs.engines.channel import EngineError
 from boardenvs.engines.process import PROTOCOLS, EngineProcess
 from boardenvs.engines.transport import ProcessTransport
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.game.session import GameSession
 from boardenvs.game.state import IntArray, State

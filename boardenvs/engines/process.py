@@ -14,8 +14,8 @@ from boardenvs.engines.gtp import Gtp
 from boardenvs.engines.nboard import NBoard
 from boardenvs.engines.protocol import Protocol
 from boardenvs.engines.transport import ProcessTransport
-from boardenvs.game.contract import Game
 from boardenvs.game.errors import HistoryNeededError, IllegalActionError
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.game.session import GameSession
 from boardenvs.games.notation import parse_move

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
 from boardenvs.engines.channel import Channel
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.notation import PASS
 from boardenvs.game.position import Position
 from boardenvs.game.session import GameSession

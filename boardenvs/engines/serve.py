@@ -18,7 +18,7 @@ from boardenvs.engines.gtp import GtpServer
 from boardenvs.engines.nboard import NBoardServer, check_othello
 from boardenvs.engines.player import EngineAgent
 from boardenvs.engines.protocol import Ended, ServedLimits, Server, is_othello
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.game.session import GameSession
 from boardenvs.play import choose_action

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pettingzoo import AECEnv
 
 from boardenvs.envs.core import BoardEnv, OnIllegal, RenderMode, ResetNeededError, Reward
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import Int8Array
 from boardenvs.utils.checks import unknown
 

@@ -21,7 +21,7 @@ from boardenvs.agents import agent_for
 from boardenvs.envs.core import OnIllegal
 from boardenvs.envs.groups import BoardGroup, EndedGames, GroupInPlay, Opponent
 from boardenvs.envs.symmetry import BoardSymmetries
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.openings import Starts
 from boardenvs.game.state import (
     Array,

@@ -11,8 +11,8 @@ import numpy as np
 from gymnasium import error, spaces
 
 from boardenvs.game import fen
-from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.game.rules import ILLEGAL_ACTION_REWARD, WIN, goal_to_reward
 from boardenvs.game.state import Int8Array

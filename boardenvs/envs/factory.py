@@ -28,7 +28,7 @@ from boardenvs.envs.groups import Opponent
 from boardenvs.envs.parallel import BoardParallelEnv
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.envs.vector import BoardVectorEnv
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.utils.checks import unknown
 
 try:

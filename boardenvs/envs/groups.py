@@ -10,8 +10,8 @@ import numpy as np
 
 from boardenvs.agents import Agent, agent_for
 from boardenvs.agents.history import History, with_history
-from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
+from boardenvs.game.game import Game
 from boardenvs.game.openings import Starts
 from boardenvs.game.state import (
     BoolArray,

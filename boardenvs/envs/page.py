@@ -13,7 +13,7 @@ from boardenvs import games
 from boardenvs.board.bitboard import gap
 from boardenvs.envs.core import env_name
 from boardenvs.envs.factory import gymnasium_id
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.notation import row_of_rank
 from boardenvs.game.rules import DRAW, ILLEGAL_ACTION_REWARD, LOSS, WIN
 

@@ -8,7 +8,7 @@ from typing import Any
 from pettingzoo import ParallelEnv
 
 from boardenvs.envs.core import BoardEnv, RenderMode, ResetNeededError, Reward
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.kernel.wide import split
 from boardenvs.utils.checks import check_name, quote
 

@@ -25,7 +25,7 @@ from gymnasium.vector.utils import batch_space
 from boardenvs.agents.policy import Layer, Policy
 from boardenvs.envs.factory import vec_env
 from boardenvs.envs.groups import Opponent
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import Array
 
 # An observation of one board or of many, by RLlib's names.

@@ -39,8 +39,8 @@ from boardenvs import games
 from boardenvs.envs.batch import Batch, BatchOptions, BoardGroup, EndedGames, StepResult
 from boardenvs.envs.core import FRAMES_PER_SECOND
 from boardenvs.envs.groups import Opponent
-from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
+from boardenvs.game.game import Game
 from boardenvs.game.state import Array, BoolArray, FloatArray, Int8Array, IntArray, State
 from boardenvs.utils.checks import check_name, quote
 

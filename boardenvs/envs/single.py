@@ -18,7 +18,7 @@ from boardenvs.envs.core import (
     observation_space,
 )
 from boardenvs.envs.groups import Opponent, check_seat, choose, draw_seat
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import stack
 from boardenvs.game.state import BoolArray
 

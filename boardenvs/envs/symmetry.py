@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.kernel.layout import pack_bits
 from boardenvs.utils.checks import quote

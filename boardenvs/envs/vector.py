@@ -22,7 +22,7 @@ from boardenvs.envs.core import (
     reset_option,
 )
 from boardenvs.envs.groups import Opponent
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.rules import DRAW
 from boardenvs.game.state import BoolArray, FloatArray, Int8Array, IntArray
 from boardenvs.utils.checks import check_name, quote

@@ -13,7 +13,7 @@ from boardenvs.agents import Agent, check_game
 from boardenvs.arena.player import FORFEIT, Player, PlayerStats
 from boardenvs.arena.ratings import Z95, score_interval
 from boardenvs.exams.positions import ExamPositions, exam_positions
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import BoolArray, FloatArray, IntArray, take
 
 ALL = "all"

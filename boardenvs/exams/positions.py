@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from boardenvs import games
-from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
+from boardenvs.game.game import Game
 from boardenvs.game.position import stack
 from boardenvs.game.state import FloatArray, State, concat, take
 from boardenvs.games.files import find_file

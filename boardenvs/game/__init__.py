@@ -4,8 +4,8 @@ Authors of games import from here, from `boardenvs.board` and from `boardenvs.ke
 boardenvs/games/README.md shows how to add a game.
 """
 
-from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
+from boardenvs.game.game import Game
 from boardenvs.game.look import BLACK, CROWN, RED, WHITE, Figure, Look, PieceLook, disc, piece
 from boardenvs.game.notation import (
     Dropping,

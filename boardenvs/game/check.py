@@ -15,8 +15,8 @@ import numpy as np
 from boardenvs.board.bitboard import squares_of
 from boardenvs.board.symmetry import Symmetry
 from boardenvs.game import fen
-from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
+from boardenvs.game.game import Game
 from boardenvs.game.plain import PlainGame, is_plain
 from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import LIMITS, MAX_VALUE, Rules

@@ -22,8 +22,8 @@ from __future__ import annotations
 import re
 
 from boardenvs.board.bitboard import EIGHT, from_squares
-from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.utils.checks import check_name, cut, quote
 

@@ -16,8 +16,8 @@ with extra("jax"):
 
 import numpy as np
 
-from boardenvs.game.contract import Game
-from boardenvs.game.rules import turned
+from boardenvs.game.game import Game
+from boardenvs.game.rules import swap_sides
 from boardenvs.game.state import State, WordArray
 from boardenvs.kernel import Kernel
 from boardenvs.kernel.jax_words import Stored, bits_of
@@ -137,9 +137,9 @@ class JaxRules:
         bits = bits_of(self._planes(*board.words, board.to_move, board.ply))
         return bits[: np.prod(self.game.observation_shape)]
 
-    def turned(self, board: JaxPosition) -> JaxPosition:
+    def swap_sides(self, board: JaxPosition) -> JaxPosition:
         """The position with the other side to move, for `observe` only."""
-        words = turned(self.game.word_names, board.words)
+        words = swap_sides(self.game.word_names, board.words)
         return board._replace(words=words, to_move=1 - board.to_move)
 
     def sample(self, board: JaxPosition, key: jax.Array) -> jax.Array:

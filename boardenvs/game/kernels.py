@@ -15,7 +15,7 @@
 | is_legal, sample | legal, an action or random bits | a flag, an action | steps, random players |
 | points, evaluate | words, to_move; ply | the values of both sides | ends, alpha-beta |
 | features, kinds, digit, changed, pieces, stable | words | what each counts | evaluations |
-| turned | words | words as the other side sees them | learnt evaluations |
+| swap_sides | words | words as the other side sees them | learnt evaluations |
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from traceback import extract_tb
 from typing import Any
 
 from boardenvs.board import bitboard
-from boardenvs.game.rules import BEFORE, REPEATS, Rules, turned
+from boardenvs.game.rules import BEFORE, REPEATS, Rules, swap_sides
 from boardenvs.kernel import ALL, Bits, Kernel, less, nonzero, popcount, spread, when
 from boardenvs.kernel.wide import WIDTH, pack, split
 from boardenvs.utils.checks import quote, unknown
@@ -85,7 +85,7 @@ class Kernels:
         self.forcing = Kernel(self._forcing, (*[1] * size, 1, legal), "forcing", (legal,))
         self.digit = Kernel(self._digit, size + 1, "digit")
         self.changed = Kernel(self._changed, 2 * size, "changed")
-        self.turned = Kernel(self._turned, size, "turned")
+        self.swap_sides = Kernel(self._swap_sides, size, "swap_sides")
         self.pieces = Kernel(self._pieces, size, "pieces")
 
     def _check_returns(self) -> None:
@@ -168,7 +168,7 @@ class Kernels:
     ) -> tuple[Sequence[Bits], Bits]:
         """The words after a move as the side then to move sees them, and which side it is."""
         rules = self._rules
-        others = turned(rules.word_names[: rules.known_words], played)
+        others = swap_sides(rules.word_names[: rules.known_words], played)
         if rules.alternates:
             return others, to_move ^ 1
         remembered = before[rules.known_words :]
@@ -306,9 +306,9 @@ class Kernels:
         changed = reduce(operator.or_, (a ^ b for a, b in pairs))
         return split(changed, self._rules.board.words)
 
-    def _turned(self, *words: Bits) -> Sequence[Bits]:
+    def _swap_sides(self, *words: Bits) -> Sequence[Bits]:
         """The words as the other side sees them."""
-        return turned(self._rules.word_names, words)
+        return swap_sides(self._rules.word_names, words)
 
     def _pieces(self, *words: Bits) -> Bits:
         """The number of pieces on the board, of both sides."""

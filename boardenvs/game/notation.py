@@ -18,7 +18,7 @@ from boardenvs.board.symmetry import Symmetry
 from boardenvs.utils.checks import check_name, quote
 
 if TYPE_CHECKING:
-    from boardenvs.game.contract import Game
+    from boardenvs.game.game import Game
     from boardenvs.game.position import Position
 
 PASS = "pass"  # the last action

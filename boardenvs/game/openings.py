@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import BoolArray, IntArray, State, concat, put, take
 from boardenvs.utils.checks import is_whole, quote
 

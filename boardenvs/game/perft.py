@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.utils.checks import is_whole, quote

@@ -19,8 +19,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from boardenvs.board.symmetry import Symmetry
-from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
+from boardenvs.game.game import Game
 from boardenvs.game.notation import PASS, Named
 from boardenvs.game.openings import check_plies
 from boardenvs.game.plain_kernels import PlainKernels, PlayedBoard, has_own

@@ -296,7 +296,16 @@ _OF_BOARDS = (
     *("points", "evaluate", "pieces"),
 )
 # What search asks of rules on words alone.
-_OF_WORDS = ("words_after", "stable", "kinds", "features", "forcing", "changed", "digit", "turned")
+_OF_WORDS = (
+    "words_after",
+    "stable",
+    "kinds",
+    "features",
+    "forcing",
+    "changed",
+    "digit",
+    "swap_sides",
+)
 
 
 def _by_row(one: Callable[..., Any], inputs: Sequence[Array], outputs: Sequence[Array]) -> None:

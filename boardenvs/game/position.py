@@ -10,11 +10,11 @@ import numpy as np
 
 from boardenvs.board.symmetry import Symmetry
 from boardenvs.game.errors import IllegalActionError
-from boardenvs.game.rules import DRAW, LOSS, WIN, turned
+from boardenvs.game.rules import DRAW, LOSS, WIN, swap_sides
 from boardenvs.game.state import Int8Array, State
 
 if TYPE_CHECKING:
-    from boardenvs.game.contract import Game
+    from boardenvs.game.game import Game
 
 
 class Position(NamedTuple):
@@ -143,7 +143,7 @@ class Position(NamedTuple):
         """
         words = self.words
         if role != self.to_move:
-            words = turned(self.game.word_names, words)
+            words = swap_sides(self.game.word_names, words)
         kernel = self.game.kernels.observe
         bits: Int8Array = kernel.one_in_parts(*words, role, self.ply, *legal_bits)[1]
         return bits

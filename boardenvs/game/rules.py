@@ -2,7 +2,7 @@
 
 The rules are functions of words (see `boardenvs.kernel`): the start, the moves of the side to move,
 the effect of a move, the end, and the points that decide the game. A new game defines them; `Game`
-(`game/contract.py`) derives everything else.
+(`game/game.py`) derives everything else.
 """
 
 from __future__ import annotations
@@ -442,13 +442,13 @@ REPEATS, _KEY = GIVEN[-1], "+key"
 _WORD_OF = "+"  # before the number of a further word of a set of squares
 
 
-def turned(names: Sequence[str], words: Sequence[Any]) -> tuple[Any, ...]:
+def swap_sides(names: Sequence[str], words: Sequence[Any]) -> tuple[Any, ...]:
     """The words as the other side sees them: the words of the sides are swapped."""
-    return tuple(words[place] for place in turned_places(names))
+    return tuple(words[place] for place in swapped_places(names))
 
 
 @cache
-def turned_places(names: Sequence[str]) -> tuple[int, ...]:
+def swapped_places(names: Sequence[str]) -> tuple[int, ...]:
     """For each word, the index of the word that the other side sees there."""
     others = [_COUNTERPART.get(name[:3], name[:3]) + name[3:] for name in names]
     return tuple(names.index(other) if other in names else i for i, other in enumerate(others))

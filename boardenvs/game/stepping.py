@@ -28,7 +28,7 @@ from boardenvs.kernel.history import move_on
 from boardenvs.utils.checks import quote
 
 if TYPE_CHECKING:
-    from boardenvs.game.contract import Game
+    from boardenvs.game.game import Game
 
 
 def check_actions(values: object, rows: int) -> IntArray:

@@ -14,7 +14,7 @@ print(list(boardenvs.games.GAMES), boardenvs.games.parameters("wolf_and_sheep"))
 
 from typing import TYPE_CHECKING
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.games.registry import (
     BUILT_IN,
     GAMES,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.games.registry import BUILT_IN, defaults, make, spec_of
 from boardenvs.utils.files import safe_name
 

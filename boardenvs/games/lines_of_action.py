@@ -43,8 +43,8 @@ from boardenvs.board.bitboard import (
 )
 from boardenvs.board.bitslice import countdown, line_counts
 from boardenvs.board.symmetry import ALL_EIGHT, Symmetry
-from boardenvs.game.contract import MAX_PLY, Game
 from boardenvs.game.errors import PositionError
+from boardenvs.game.game import MAX_PLY, Game
 from boardenvs.game.look import BLACK, WHITE, Look
 from boardenvs.game.notation import Moving
 from boardenvs.game.rules import About, Feature

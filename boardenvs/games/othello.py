@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from boardenvs.board.bitboard import DIRECTIONS, Direction, Lanes, fill, from_squares, step, union
 from boardenvs.board.symmetry import ALL_EIGHT, Symmetry
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.look import BLACK, WHITE, Look
 from boardenvs.game.notation import Placing
 from boardenvs.game.rules import About

@@ -19,7 +19,7 @@ from functools import partial
 from importlib.metadata import EntryPoint
 from typing import Any, NamedTuple
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.rules import check_id
 from boardenvs.utils.checks import cut, quote, unknown
 from boardenvs.utils.imports import describe, import_object, naming_errors, top_level

@@ -34,8 +34,8 @@ from boardenvs.board.bitboard import (
 )
 from boardenvs.board.bitslice import countdown
 from boardenvs.board.symmetry import IDENTITY, MIRROR, Symmetry
-from boardenvs.game.contract import MAX_PLY, Game
 from boardenvs.game.errors import PositionError
+from boardenvs.game.game import MAX_PLY, Game
 from boardenvs.game.notation import Moving
 from boardenvs.game.rules import About
 from boardenvs.games.appearance import (

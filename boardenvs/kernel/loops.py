@@ -168,7 +168,7 @@ def digit(*inputs: Word) -> tuple[Word]:
     raise NotImplementedError
 
 
-def turned(*words: Word) -> tuple[Word, ...]:
+def swap_sides(*words: Word) -> tuple[Word, ...]:
     """The words of a position as the other side sees them."""
     raise NotImplementedError
 

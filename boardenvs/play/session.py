@@ -9,7 +9,7 @@ import numpy as np
 from boardenvs.agents import agent_for
 from boardenvs.agents.history import history_of
 from boardenvs.envs.groups import choose
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.session import GameSession
 from boardenvs.games import spec_of

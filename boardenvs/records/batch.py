@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import BoolArray, IntArray, State, put, take
 from boardenvs.records.record import Record, until_illegal

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.games import make
 from boardenvs.records.jsonl import GZIP, MAX_MEMORY, read_jsonl, write_jsonl
 from boardenvs.records.moves import read_moves_file, write_moves_file

@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict
 
 from boardenvs import games
 from boardenvs.game import fen
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.rules import DRAW, LOSS, WIN
 from boardenvs.records.record import Record, names, parse_names
 from boardenvs.utils.checks import cut, quote

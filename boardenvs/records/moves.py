@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.games.othello import Othello
 from boardenvs.records.batch import play, starts_of
 from boardenvs.records.jsonl import read_lines

@@ -8,8 +8,8 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
 
-from boardenvs.game.contract import Game
 from boardenvs.game.errors import IllegalActionError
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.game.session import GameSession
 

@@ -30,7 +30,7 @@ from pathlib import Path
 
 import numpy as np
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.rules import DRAW
 from boardenvs.games import make
 from boardenvs.records.jsonl import GAME, too_much

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from typing import Unpack
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.render.ansi import write_ansi
 from boardenvs.render.geometry import NOTEBOOK_UNIT, scene

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from boardenvs.board.bitboard import squares_of
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.look import Drawing
 from boardenvs.game.position import Position
 from boardenvs.render.geometry import (

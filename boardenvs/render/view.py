@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypedDict, Unpack
 
 from boardenvs.board.bitboard import Board, from_squares
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.look import Look
 from boardenvs.game.position import Position
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.perft import successors
 from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import MAX_VALUE

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import Array, IntArray, State, WordArray
 from boardenvs.kernel import ALL
 from boardenvs.kernel.backend import Backend
@@ -40,7 +40,7 @@ _RULES = (
     "changed",
     "digit",
     "pieces",
-    "turned",
+    "swap_sides",
 )
 _CONSTANTS = (
     "known_words",

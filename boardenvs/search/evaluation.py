@@ -14,7 +14,7 @@ import numpy as np
 
 from boardenvs import games
 from boardenvs.board.bitboard import Board, square_name
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import IntArray, State, WordArray
 from boardenvs.kernel.loops import GROUP
 from boardenvs.search.compiled.tuples import TupleTables

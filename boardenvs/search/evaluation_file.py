@@ -21,7 +21,7 @@ import numpy as np
 
 from boardenvs import games
 from boardenvs.board.bitboard import EIGHT, Board, parse_square, square_name
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.games.files import find_file
 from boardenvs.search.evaluation import MOST_TUPLES, Evaluation, Terms, Tuple
 from boardenvs.utils.npz import ArchiveKind, notes_in, read_array, read_json, shown, write_archive

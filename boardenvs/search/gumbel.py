@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import FloatArray, IntArray, State
 from boardenvs.search.compiled.policies import (
     Gumbel,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import Array, FloatArray, IntArray, State, WordArray, take
 from boardenvs.search.compiled import simulations as loops
 from boardenvs.search.compiled.policies import Exploration, select_by_bound

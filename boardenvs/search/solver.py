@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import WordArray
 from boardenvs.search.alphabeta import alphabeta_for

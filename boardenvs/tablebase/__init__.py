@@ -5,7 +5,7 @@ number and stores the result on disk, and `Tablebase` looks positions up. Connec
 search instead: `connect_four` finds results, by `dropping` and a book of openings.
 """
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.tablebase import connect_four
 from boardenvs.tablebase.table import SolvedMoves, Tablebase, won_positions
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.perft import successors
 from boardenvs.game.state import BoolArray, Int8Array, IntArray
 from boardenvs.games.tictactoe import TicTacToe

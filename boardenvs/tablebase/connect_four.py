@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.games.connect_four import ConnectFour
 from boardenvs.kernel import get_backend

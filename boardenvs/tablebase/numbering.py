@@ -18,8 +18,8 @@ from math import comb
 import numpy as np
 
 from boardenvs.board.bitboard import flip_files, from_squares
-from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
+from boardenvs.game.game import Game
 from boardenvs.game.state import IntArray, State, WordArray, take
 
 SHEEP = 4

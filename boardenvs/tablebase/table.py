@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.perft import parts, successors
 from boardenvs.game.state import (
     BoolArray,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from boardenvs.game.contract import Game
 from boardenvs.game.errors import PositionError
+from boardenvs.game.game import Game
 from boardenvs.game.state import IntArray, State
 
 COUNT = 1 << 18

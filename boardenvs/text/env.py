@@ -13,8 +13,8 @@ from boardenvs.agents import agent_for
 from boardenvs.agents.history import history_of
 from boardenvs.envs.core import ResetNeededError
 from boardenvs.envs.groups import Opponent, check_seat, choose, draw_seat
-from boardenvs.game.contract import Game
 from boardenvs.game.fen import parse_position
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import goal_to_reward
 from boardenvs.game.session import GameSession

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from boardenvs.exams.positions import exam_positions
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import take
 from boardenvs.games.notation import legal_names
 from boardenvs.text.env import TextEnv

@@ -10,8 +10,8 @@ import numpy as np
 
 from boardenvs.agents.each import act_each
 from boardenvs.agents.history import History
-from boardenvs.game.contract import Game
 from boardenvs.game.errors import NoMoveError
+from boardenvs.game.game import Game
 from boardenvs.game.session import GameSession
 from boardenvs.game.state import IntArray, State
 from boardenvs.text.turn import COUNTS, RETRIES, ModelReply, TextTurn

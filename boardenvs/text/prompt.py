@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.session import GameSession
 from boardenvs.games.notation import legal_names
 from boardenvs.render.plain import write_plain

@@ -13,7 +13,7 @@ from boardenvs import games, records
 from boardenvs.agents.analyse import default_analyst, exact_analyst
 from boardenvs.board.bitboard import Board, drawn, neighbours, squares_of
 from boardenvs.game import fen
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.look import Drawing
 from boardenvs.game.notation import Dropping
 from boardenvs.game.position import Position

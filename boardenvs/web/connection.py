@@ -22,7 +22,7 @@ from boardenvs import games
 from boardenvs.agents.base import AnalysingUntil
 from boardenvs.agents.levels import LEVELS, read_levels
 from boardenvs.agents.spec import AGENTS, agent_for, runs_code
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.utils.checks import cut
 from boardenvs.web import messages
 from boardenvs.web.boards import describe_game, describe_line, parsed, read_line, write_game

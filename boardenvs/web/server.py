@@ -25,7 +25,7 @@ from starlette.websockets import WebSocket
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from boardenvs import games
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.kernel import set_backend
 from boardenvs.utils.files import safe_name, write_atomically
 from boardenvs.web.connection import Connection, ServerOptions

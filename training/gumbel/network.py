@@ -9,7 +9,7 @@ import torch as th
 from torch.nn.functional import log_softmax, softmax
 
 from boardenvs.agents.network import BoardNetwork, flat_planes
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import Array, FloatArray, State
 from boardenvs.search import Evaluator
 from boardenvs.search.alphabeta import alphabeta_for

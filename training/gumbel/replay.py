@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from boardenvs.envs.symmetry import BoardSymmetries
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import (
     Array,
     BoolArray,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from boardenvs.envs.batch import Batch
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import FloatArray, IntArray, State, for_movers, take
 from boardenvs.search import Evaluator
 from boardenvs.search.gumbel import gumbel_search

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from boardenvs.arena.executor import WorkerError
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import Int8Array, IntArray, State, WordArray, for_movers, take, where
 from boardenvs.search import AlphaBeta, Evaluation, Limits, alphabeta_for

@@ -19,7 +19,7 @@ import numpy as np
 
 from boardenvs.agents.base import Agent, AgentByGame, analysis_by, check_game
 from boardenvs.agents.spec import make_agent
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.games.files import require_file

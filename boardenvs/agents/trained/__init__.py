@@ -14,7 +14,7 @@ from boardenvs.agents.base import Agent, AgentByGame
 from boardenvs.agents.policy import Float32Array, Policy
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.shield import policy_player
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.state import State
 from boardenvs.games.files import require_file
 

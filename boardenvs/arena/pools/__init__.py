@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.games import make
 from boardenvs.games.files import require_file
 

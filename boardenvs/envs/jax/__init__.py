@@ -22,7 +22,7 @@ with extra("jax"):
 from boardenvs import games
 from boardenvs.agents.jax_players import JaxPlayer, jax_evaluator, jax_player
 from boardenvs.envs.groups import Opponent
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.jax_rules import JaxPosition, JaxRules, choose
 from boardenvs.game.rules import ILLEGAL_ACTION_REWARD
 from boardenvs.game.state import State
@@ -184,7 +184,7 @@ class JaxEnv:
     def observe(self, state: JaxState, player: jax.Array) -> jax.Array:
         """Return the observation of this player as if it were to move, (8, 8, C) bool."""
         board, rules = state.board, self.rules
-        return rules.observe(choose(player == state.current_player, board, rules.turned(board)))
+        return rules.observe(choose(player == state.current_player, board, rules.swap_sides(board)))
 
     def _state(
         self,

@@ -15,8 +15,8 @@ from boardenvs.kernel.loops import (
     legal_words,
     margin_counts,
     number,
+    swap_sides,
     trailing_zeros,
-    turned,
     word,
 )
 from boardenvs.search.compiled.position import (
@@ -158,7 +158,7 @@ def static_value_of(position: PackedPosition, memory: SearchMemory) -> int:
 def judge_near(position: PackedPosition, memory: SearchMemory) -> None:
     """Prepare for judging the positions after this one's moves: it makes that cheap."""
     if memory.judged_by_tables == 1:
-        words = turned(*position.words)
+        words = swap_sides(*position.words)
         keep_position(words, position.to_move ^ ONE, memory.tables)
 
 

@@ -22,7 +22,7 @@ from boardenvs.agents import agent_for, make_agent
 from boardenvs.agents.analyse import analyse
 from boardenvs.envs.core import ResetNeededError
 from boardenvs.envs.groups import choose
-from boardenvs.game.contract import Game
+from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
 from boardenvs.games.notation import legal_names

@@ -22,7 +22,7 @@ from boardenvs.game.errors import PositionError
 from boardenvs.game.kernels import Kernels
 from boardenvs.game.notation import PASS, Notation
 from boardenvs.game.position import Position, stack
-from boardenvs.game.rules import DRAW, Rules, turned
+from boardenvs.game.rules import DRAW, Rules, swap_sides
 from boardenvs.game.state import (
     Array,
     BoolArray,
@@ -239,7 +239,7 @@ class Game(Rules):
             raise PositionError(f"there is a piece on {names}, which is a hole")
         self.check_squares(words)
         split = self.split(words)
-        own_words = turned(self.word_names[: self.known_words], split) if to_move else split
+        own_words = swap_sides(self.word_names[: self.known_words], split) if to_move else split
         if self.history:
             own_words = (*own_words, *self.kernels.key.one(*own_words, 0, 0, to_move), 0)
         *legal_bits, terminated = self.kernels.begin.one(*own_words, to_move, ply)
@@ -274,7 +274,7 @@ class Game(Rules):
 
     def by_role(self, words: Sequence[Any], to_move: int) -> tuple[int, ...]:
         """Return the sets and numbers as the first role sees them."""
-        return self.join(turned(self.word_names, words) if to_move else words)
+        return self.join(swap_sides(self.word_names, words) if to_move else words)
 
     def image(self, symmetry: Symmetry, words: Sequence[Any]) -> tuple[Any, ...]:
         """Return the words (ints or uint64 arrays) under a symmetry; numbers do not change."""
