@@ -56,11 +56,11 @@ class Board(NamedTuple):
         return (1 << self.size) - 1
 
     def rank(self, y: int) -> int:
-        """The set of the squares of a rank, the lowest being 0."""
+        """Return the set of the squares of a rank, the lowest being 0."""
         return ((1 << self.columns) - 1) << self.columns * y
 
     def file(self, x: int) -> int:
-        """The set of the squares of a file, a being 0."""
+        """Return the set of the squares of a file, a being 0."""
         return sum(1 << self.columns * y + x for y in range(self.rows))
 
     @property
@@ -114,7 +114,7 @@ class Direction(NamedTuple):
             )
 
     def move(self, bits: Bits, count: int = 1) -> Bits:
-        """All squares moved by this number of steps in the word; edges are the caller's."""
+        """Return all squares moved by this number of steps in the word; edges are the caller's."""
         return move(bits, self.shift * count)
 
     @property
@@ -165,19 +165,19 @@ RINGS = [sum(0xFF >> 2 * k << k << 8 * y for y in range(k, 8 - k)) for k in rang
 
 
 def move(bits: Bits, shift: int) -> Bits:
-    """All squares moved by `shift` in the word, left where positive; edges are the caller's."""
+    """Return all squares moved by `shift` bits, left if positive; edges are the caller's."""
     return bits << shift if shift > 0 else bits >> -shift
 
 
 def step(bits: Bits, direction: Direction | Lanes) -> Bits:
-    """All squares moved one step; those that would leave the board are gone."""
+    """Return all squares moved one step; those that would leave the board are gone."""
     return direction.move(bits) & direction.reach
 
 
 def union(
     function: Callable[..., Bits], *words: Bits, directions: Sequence[Direction] = DIRECTIONS
 ) -> Bits:
-    """The union of `function(direction, *words)` over directions on a board of one word.
+    """Return the union of `function(direction, *words)` over directions on a board of one word.
 
     Machine code for one board computes all of them at once.
     """
@@ -193,12 +193,12 @@ def union(
 
 
 def steps(bits: Bits, direction: Direction, count: int) -> Bits:
-    """All squares moved `count` steps; those that would leave the board are gone."""
+    """Return all squares moved `count` steps; those that would leave the board are gone."""
     return move(bits, direction.shift * count) & reach(direction, count)
 
 
 def reach(direction: Direction, count: int) -> int:
-    """The squares on which `count` steps can end without having left the board."""
+    """Return the squares on which `count` steps can end without having left the board."""
     squares = direction.board.all
     for _ in range(count):
         squares = step(squares, direction)
@@ -206,7 +206,7 @@ def reach(direction: Direction, count: int) -> int:
 
 
 def ray(square: int, direction: Direction) -> int:
-    """The squares from `square` (excluded) to the edge of the board."""
+    """Return the squares from `square` (excluded) to the edge of the board."""
     squares, bit = 0, step(1 << square, direction)
     while bit:
         squares |= bit
@@ -215,7 +215,7 @@ def ray(square: int, direction: Direction) -> int:
 
 
 def fill(start: Bits, through: Bits, direction: Direction | Lanes, longest: int = 0) -> Bits:
-    """The squares of `through` that `start` (excluded) reaches in `direction` without a gap.
+    """Return the squares of `through` that `start` (excluded) reaches in `direction` without a gap.
 
     `longest` bounds their number in one line, by default as the board does. On one board a loop
     ends with the longest run there is, mostly a short one; a batch goes the full distance, in
@@ -240,23 +240,25 @@ def fill(start: Bits, through: Bits, direction: Direction | Lanes, longest: int 
 
 
 def by_role(own: Bits, opp: Bits, to_move: Bits, squares: int = ALL) -> tuple[Bits, Bits]:
-    """The sets of the role that moves first and of the other one."""
+    """Return the sets of the role that moves first and of the other one."""
     swap = (own ^ opp) & spread(to_move, squares)
     return own ^ swap, opp ^ swap
 
 
 def all_empty(sets: Iterable[Bits]) -> Bits:
-    """The flag 1 where none of the sets has a square, such as the moves of a side without any."""
+    """Return the flag 1 where none of the sets has a square, such as the moves of a side without
+    any.
+    """
     return nonzero(reduce(or_, sets)) ^ 1
 
 
 def lowest(bits: Bits) -> Bits:
-    """The lowest square alone."""
+    """Return the lowest square alone."""
     return bits & (0 - bits)
 
 
 def highest(bits: Bits) -> Bits:
-    """The highest square alone: every bit below it is set, then all but the top one cleared."""
+    """Return the highest square alone: all bits below it are set, then all but it cleared."""
     for distance in (1, 2, 4, 8, 16, 32):
         bits = bits | (bits >> distance)
     return bits ^ (bits >> 1)
@@ -268,14 +270,14 @@ def rank_of(bit: Bits) -> Bits:
 
 
 def neighbours(bits: Bits, board: Board = EIGHT) -> Bits:
-    """The squares themselves and all their neighbours in the eight directions."""
+    """Return the squares themselves and all their neighbours in the eight directions."""
     north, _, east, _, south, _, west, _ = board.directions
     row = bits | step(bits, east) | step(bits, west)
     return row | step(row, north) | step(row, south)
 
 
 def select(bits: Bits, k: Bits) -> Bits:
-    """The index of the k-th lowest set bit, k from 0; k must be less than popcount(bits).
+    """Return the index of the k-th lowest set bit, k from 0; k must be less than popcount(bits).
 
     Binary search over popcounts of halves kept in one word, as in "Select the bit position (from
     the most-significant bit) with the given count", Bit Twiddling Hacks,
@@ -334,7 +336,7 @@ def square_name(square: int, board: Board = EIGHT, files: str = ascii_lowercase)
 
 
 def parse_square(text: str, board: Board = EIGHT, files: str = ascii_lowercase) -> int:
-    """The square with this name, "a1" -> 0, "h8" -> 63; ValueError for anything else."""
+    """Return the square with this name, "a1" -> 0, "h8" -> 63; ValueError for anything else."""
     square = _named(board, files).get(text)
     if square is None:
         squares = f"a1 to {square_name(board.size - 1, board, files)}{gap(board, files)}"
@@ -353,7 +355,7 @@ def _named(board: Board, files: str) -> dict[str, int]:
 
 
 def from_squares(squares: Iterable[int | str], board: Board = EIGHT) -> int:
-    """The set of these squares, given as numbers or names."""
+    """Return the set of these squares, given as numbers or names."""
     bits = 0
     for square in squares:
         bits |= 1 << (parse_square(square, board) if isinstance(square, str) else square)
@@ -361,7 +363,9 @@ def from_squares(squares: Iterable[int | str], board: Board = EIGHT) -> int:
 
 
 def drawn(sets: Iterable[tuple[str, int]], size: int, empty: str = ".") -> str:
-    """The squares of a board of this size, a1 first: each the sign of the first set that has it."""
+    """Return the squares of a board of this size, a1 first: each the sign of the first set that has
+    it.
+    """
     signs = [*sets, (empty, -1)]
     return "".join(
         next(sign for sign, bits in signs if bits >> square & 1) for square in range(size)

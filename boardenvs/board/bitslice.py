@@ -13,7 +13,7 @@ from boardenvs.kernel import ALL, Bits, spread
 
 
 def add(a: Sequence[Bits], b: Sequence[Bits]) -> list[Bits]:
-    """The sums of two equally long lists, one digit longer."""
+    """Return the sums of two equally long lists, one digit longer."""
     carry, total = a[0] & b[0], [a[0] ^ b[0]]
     for x, y in zip(a[1:], b[1:], strict=True):
         half = x ^ y
@@ -55,7 +55,9 @@ def _file_counts(bits: Bits) -> list[Bits]:
 
 
 def _counts_behind(bits: Bits, direction: Direction) -> list[Bits]:
-    """How many of `bits` lie on a square or behind it, seen in `direction`, in doubling steps."""
+    """Return how many of `bits` lie on a square or behind it, seen in `direction`, in doubling
+    steps.
+    """
     digits = [bits]
     for distance in (1, 2, 4):
         digits = add(digits, [steps(digit, direction, distance) for digit in digits])
@@ -63,7 +65,7 @@ def _counts_behind(bits: Bits, direction: Direction) -> list[Bits]:
 
 
 def countdown(ply: Bits, limit: int | None, squares: int = ALL) -> tuple[Bits, ...]:
-    """The plies left before `limit` in binary, each digit spread over the squares.
+    """Return the plies left before `limit` in binary, each digit spread over the squares.
 
     No words without a limit; past it the digits mean nothing.
     """
@@ -71,5 +73,5 @@ def countdown(ply: Bits, limit: int | None, squares: int = ALL) -> tuple[Bits, .
 
 
 def digits(number: Bits, size: int, squares: int = ALL) -> tuple[Bits, ...]:
-    """A number below `size` in binary, lowest digit first, each spread over the squares."""
+    """Return a number below `size` in binary, lowest digit first, each spread over the squares."""
     return tuple(spread((number >> digit) & 1, squares) for digit in range((size - 1).bit_length()))

@@ -23,7 +23,7 @@ class Symmetry:
     board: Board = field(default=EIGHT, repr=False)
 
     def apply(self, bits: Bits) -> Bits:
-        """The image of a set of squares, on ints or uint64 arrays."""
+        """Return the image of a set of squares, on ints or uint64 arrays."""
         if isinstance(bits, np.ndarray) and bits.dtype != np.uint64:
             raise TypeError(f"a set of squares is {bits.dtype}: it must be uint64")
         if self.board != EIGHT:
@@ -38,7 +38,7 @@ class Symmetry:
         return bits
 
     def vector(self, dx: int, dy: int) -> tuple[int, int]:
-        """The image of a step."""
+        """Return the image of a step."""
         if self.transpose:
             dx, dy = dy, dx
         return (-dx if self.flip_files else dx), (-dy if self.flip_ranks else dy)
@@ -65,7 +65,7 @@ class Symmetry:
 
 
 def symmetries_of(board: Board) -> tuple[Symmetry, ...]:
-    """All of a board, the identity first."""
+    """Return all of a board, the identity first."""
     return tuple(
         Symmetry(transpose, files, ranks, board)
         for transpose in (False, True)[: 2 if board.rows == board.columns else 1]

@@ -55,7 +55,7 @@ class Protocol(ABC):
     @staticmethod
     @abstractmethod
     def knows(line: str) -> bool:
-        """Whether this line is the answer of an engine of this protocol to the probe."""
+        """Return whether this line is the answer of an engine of this protocol to the probe."""
 
     @abstractmethod
     def greet(self) -> None:
@@ -103,7 +103,7 @@ class Server(ABC):
     @staticmethod
     @abstractmethod
     def speaks(line: str) -> bool:
-        """Whether this first line is in this server's protocol."""
+        """Return whether this first line is in this server's protocol."""
 
     @abstractmethod
     def answer(self, line: str) -> Iterator[str]:
@@ -160,5 +160,5 @@ def name_of(game: Game) -> str:
 
 
 def is_othello(game: Game) -> bool:
-    """Whether other programs know the game as Othello: it has no holes."""
+    """Return whether other programs know the game as Othello: it has no holes."""
     return isinstance(game, Othello) and not game.holes

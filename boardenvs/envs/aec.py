@@ -88,7 +88,8 @@ class BoardAECEnv(BoardEnv, AECEnv):
             self.render()
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """The observation of `agent`: "observation" (8, 8, C) and "action_mask" (A,), both int8.
+        """Return the observation of `agent`: "observation" (8, 8, C) and "action_mask" (A,), both
+        int8.
 
         ValueError for an agent that does not play.
         """

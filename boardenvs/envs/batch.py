@@ -242,7 +242,7 @@ class Batch:
         return result
 
     def _step_batch(self, actions: IntArray) -> Transition:
-        """One ply on every board; nothing has changed yet."""
+        """Play one ply on every board; nothing has changed yet."""
         actions = check_actions(actions, self.size)
         if self.symmetries is None:
             after = step_batch(self.game, self.state, actions, self.waiting)

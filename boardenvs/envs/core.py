@@ -32,7 +32,9 @@ VERSION = "v0"
 
 
 def env_name(game: Game) -> str:
-    """The name of a game's environments, and of its public module if it has one: "othello_v0"."""
+    """Return the name of a game's environments, and of its public module if it has one:
+    "othello_v0".
+    """
     return f"{game.id}_{VERSION}"
 
 
@@ -96,11 +98,11 @@ class BoardEnv:
         self._window: Any = None
 
     def observation_space(self, agent: str) -> spaces.Dict:
-        """The space of `agent`'s observations: "observation" and "action_mask"."""
+        """Return the space of `agent`'s observations: "observation" and "action_mask"."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Discrete:
-        """The space of `agent`'s actions, numbered as the game's page says."""
+        """Return the space of `agent`'s actions, numbered as the game's page says."""
         return self.action_spaces[agent]
 
     @property
@@ -109,7 +111,7 @@ class BoardEnv:
         return self._position
 
     def state(self) -> Int8Array:
-        """The whole board, the same for both agents: (R, F, C + 1) int8 of 0 and 1.
+        """Return the whole board, the same for both agents: (R, F, C + 1) int8 of 0 and 1.
 
         The planes that the first role observes, and one of ones where the second is to move.
         """
@@ -119,7 +121,7 @@ class BoardEnv:
         return np.concatenate([planes, second], axis=2)
 
     def render(self) -> Any:
-        """A str for "ansi", in colours if standard output is a terminal, and for "svg"; a
+        """Return a str for "ansi", in colours if standard output is a terminal, and for "svg"; a
         (H, W, 3) uint8 array for "rgb_array"; None for "human".
         """
         from boardenvs import render
@@ -165,7 +167,7 @@ class BoardEnv:
         self.last_action = self.last_position = None
 
     def _checked(self, action: Any) -> int:
-        """The action as int; TypeError or IllegalActionError if it is not an action."""
+        """Return the action as int; TypeError or IllegalActionError if it is not an action."""
         try:
             if isinstance(action, bool):
                 raise TypeError
@@ -180,11 +182,11 @@ class BoardEnv:
         return number
 
     def _observation(self, role: int, legal_bits: tuple[int, ...]) -> dict[str, Any]:
-        """A role's observation, with these actions as its mask."""
+        """Return a role's observation, with these actions as its mask."""
         return self._from_bytes(self._position.observation_bytes(role, legal_bits))
 
     def _from_bytes(self, bits: Int8Array) -> dict[str, Any]:
-        """An observation of what `Position.observation_bytes` gives."""
+        """Return an observation of what `Position.observation_bytes` gives."""
         planes = bits[: self._num_bits].reshape(self._planes_shape).transpose(1, 2, 0)
         return {"observation": planes, "action_mask": bits[self._mask]}
 
@@ -237,7 +239,7 @@ def reset_option(options: object, name: str, ignored: str = "") -> Any:
 
 
 def observation_and_mask(game: Game) -> spaces.Dict:
-    """The space of {"observation": (8, 8, C), "action_mask": (A,)}, both int8 of 0 and 1."""
+    """Return the space of {"observation": (8, 8, C), "action_mask": (A,)}, both int8 of 0 and 1."""
     return spaces.Dict(
         {
             "observation": spaces.Box(0, 1, game.observation_shape, np.int8),
@@ -247,6 +249,6 @@ def observation_and_mask(game: Game) -> spaces.Dict:
 
 
 def observation_space(game: Game, with_mask: bool) -> spaces.Space[Any]:
-    """The space of the planes alone, or of both where `mask_in_observation` is asked for."""
+    """Return the space of the planes alone, or of both where `mask_in_observation` is asked for."""
     space = observation_and_mask(game)
     return space if with_mask else space["observation"]

@@ -202,7 +202,7 @@ def single_env(
 
 
 def _make_game(game: str | Game, rules: Mapping[str, Any], maker: Callable[..., object]) -> Game:
-    """The game with these rule parameters.
+    """Return the game with these rule parameters.
 
     TypeError for a name that is neither a parameter of the rules nor an option of the `maker`.
     """
@@ -224,7 +224,7 @@ def _make_game(game: str | Game, rules: Mapping[str, Any], maker: Callable[..., 
 
 
 def gymnasium_id(game_id: str) -> str:
-    """The name in Gymnasium's registry: "othello_holes" -> "boardenvs/OthelloHoles-v0"."""
+    """Return the name in Gymnasium's registry: "othello_holes" -> "boardenvs/OthelloHoles-v0"."""
     return f"boardenvs/{game_id.title().replace('_', '')}-{VERSION}"
 
 

@@ -19,7 +19,7 @@ from boardenvs.game.rules import DRAW, ILLEGAL_ACTION_REWARD, LOSS, WIN
 
 
 def page_of(game: Game) -> str:
-    """The page of a game as Markdown: planes, action numbers, rewards, end, options.
+    """Return the page of a game as Markdown: planes, action numbers, rewards, end, options.
 
     ```python
     import boardenvs
@@ -70,7 +70,7 @@ def _import(game: Game) -> str:
 
 
 def _make(game: Game, maker: str, arguments: str) -> str:
-    """The call that makes an environment of this game."""
+    """Return the call that makes an environment of this game."""
     if game.id in games.BUILT_IN:
         return f"{env_name(game)}.{maker}({arguments})"
     return f'boardenvs.{maker}("{games.name_of(game)}", {arguments})'
@@ -114,7 +114,7 @@ In `parallel_env` both act, and the one not to move has one legal action, noop (
 
 
 def _further_planes(game: Game, count: int) -> list[tuple[str, str]]:
-    """The numbers of the planes from 2 on, and what they show; the last covers all the rest."""
+    """Return the numbers of the planes from 2 on, and what they show; the last covers the rest."""
     texts = game.about.planes[: max(count - 2, 0)] or ("see the game's rules",) * (count > 2)
     rows = []
     for plane, text in enumerate(texts, 2):

@@ -87,7 +87,7 @@ class BoardParallelEnv(BoardEnv, ParallelEnv):
         )
 
     def _chosen(self, actions: Mapping[str, Any]) -> list[int]:
-        """The actions by role; an error where one is missing or out of range."""
+        """Return the actions by role; an error where one is missing or out of range."""
         if not isinstance(actions, Mapping):
             raise TypeError(
                 f"actions are {quote(actions)}: they must be a dict, one action an agent"

@@ -133,12 +133,12 @@ class BoardVecEnv(VecEnv):
         return self.boards.discounts
 
     def action_masks(self) -> BoolArray:
-        """The legal actions of every board as the policy sees it, (B, A) bool."""
+        """Return the legal actions of every board as the policy sees it, (B, A) bool."""
         mask, self._mask = self._mask, None
         return self.game.legal(self.boards.seen) if mask is None else mask
 
     def _observe(self) -> Int8Array:
-        """The observation of the policy; also computes the masks, for `action_masks`."""
+        """Return the observation of the policy; also computes the masks, for `action_masks`."""
         observation, self._mask = self.boards.observe()
         return observation
 
@@ -210,7 +210,7 @@ class BoardVecEnv(VecEnv):
         return self.boards.take_ended()
 
     def get_images(self) -> list[Array]:
-        """The pixels of the first boards; `render` puts them in a grid."""
+        """Return the pixels of the first boards; `render` puts them in a grid."""
         return self.boards.pictures(_IN_PICTURES)
 
     def close(self) -> None:
@@ -218,8 +218,8 @@ class BoardVecEnv(VecEnv):
         self.boards.close()
 
     def snapshot(self) -> dict[str, Any]:
-        """All that the games to come depend on but the opponents, as arrays and plain values; see
-        `restore`.
+        """Return all that the games to come depend on but the opponents, as arrays and plain
+        values; see `restore`.
         """
         return self.boards.snapshot()
 
@@ -233,7 +233,7 @@ class BoardVecEnv(VecEnv):
     def env_method(
         self, method_name: str, *args: Any, indices: VecEnvIndices = None, **kwargs: Any
     ) -> list[Any]:
-        """The method's result for all boards at once, as the only element of a list."""
+        """Return the method's result for all boards at once, as the only element of a list."""
         result = getattr(self, method_name)(*args, **kwargs)
         return [result if indices is None else result[indices]]
 

@@ -70,7 +70,7 @@ class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """A new game, at `options["position"]` where given (see `boardenvs.game.fen`)."""
+        """Return a new game, at `options["position"]` where given (see `boardenvs.game.fen`)."""
         self.board.reset(seed=seed, options=options)  # first: nothing changes where it refuses them
         if seed is not None:
             seed, self._games = int(seed), 0  # Gymnasium takes no NumPy's
@@ -82,7 +82,7 @@ class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
         return self._seen()
 
     def step(self, action: np.int64 | int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """The learner's ply and the opponent's answer.
+        """Return the learner's ply and the opponent's answer.
 
         Raises TypeError for what is not an integer, IllegalActionError for one out of range, and
         ResetNeededError before the first reset and after the game's end.
@@ -102,7 +102,7 @@ class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
         )
 
     def action_masks(self) -> BoolArray:
-        """The learner's legal actions, (A,) bool. ResetNeededError before the first reset."""
+        """Return the learner's legal actions, (A,) bool; ResetNeededError before `reset`."""
         mask: BoolArray = self.board.observe(self._role)["action_mask"].astype(np.bool_)
         return mask
 

@@ -139,7 +139,7 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
     def step(
         self, actions: IntArray
     ) -> tuple[Observation, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
-        """One action in each game: observations, rewards, terminations, truncations, infos."""
+        """Play one action in each game; observations, rewards, terminations, truncations, infos."""
         batch = self.batch
         if not self._begun:
             raise ResetNeeded("call reset() before the first step")

@@ -101,8 +101,8 @@ def check_rules(
 
 
 def is_symmetric(game: Game, symmetry: Symmetry, position: Position) -> bool:
-    """Whether the position's image is one of the game, and its legal actions, end, result and
-    some successors are the images of the position's.
+    """Return whether the position's image is one of the game, and its legal actions, end, result
+    and some successors are the images of the position's.
     """
     position = _without_history(position)
     try:
@@ -140,7 +140,7 @@ def _some(actions: list[int]) -> list[int]:
 
 
 def _game_of(game: Any) -> Game:
-    """The game, made of its class if that is in plain Python."""
+    """Return the game, made of its class if that is in plain Python."""
     return PlainGame(game) if is_plain(game) else game
 
 
@@ -185,7 +185,7 @@ def _check_masks(game: Game) -> None:
 
 
 def _takes_repeats(rule: Callable[..., Any]) -> bool:
-    """Whether a rule of the game itself takes `repeats`, by name or among all words."""
+    """Return whether a rule of the game itself takes `repeats`, by name or among all words."""
     parameters = signature(rule).parameters.values()
     inherited = getattr(rule, "__func__", rule) is getattr(Rules, rule.__name__)
     return not inherited and any(
@@ -194,7 +194,7 @@ def _takes_repeats(rule: Callable[..., Any]) -> bool:
 
 
 def _listing(program: Program) -> str:
-    """All that a program computes: equal for equal functions traced alike."""
+    """Return all that a program computes: equal for equal functions traced alike."""
     nodes = [
         (node.op, node.args, _listing(x) if isinstance(x, Program) else getattr(x, "values", x))
         for node in program.nodes
@@ -270,7 +270,7 @@ def _in_tables(position: Position) -> Iterator[None]:
 
 
 def _missing(position: Position) -> str:
-    """Which rule asks a Table for what it does not have, and in which line; "" if none does."""
+    """Return which rule asks a Table for what it lacks, and in which line; "" if none does."""
     kernels, inputs = position.game.kernels, (*position.words, position.to_move, position.ply)
     calls = [(kernels.begin, inputs), (kernels.points, inputs[:-1])]
     calls += [(kernel, inputs) for kernel in (kernels.planes, kernels.evaluate, kernels.features)]
@@ -304,7 +304,7 @@ def _check_object(game: Game, position: Position) -> None:
 
 
 def _shown(position: Position) -> tuple[Any, ...]:
-    """Everything that a position shows."""
+    """Return everything that a position shows."""
     return position.planes(), *position[1:5], position.result()
 
 
@@ -434,7 +434,7 @@ def _check_symmetries(game: Game, position: Position) -> None:
 
 
 def _evaluated(position: Position) -> tuple[int, ...]:
-    """The heuristic's values to the side to move and to the other side, 0 if there is none."""
+    """Return the heuristic's values to the side to move and the other side, 0 without one."""
     return position.game.kernels.evaluate.one(*position.words, position.to_move, position.ply)
 
 
@@ -444,7 +444,7 @@ def _value(position: Position) -> int:
 
 
 def _features(position: Position) -> list[int]:
-    """The features' numbers; empty if the game has none."""
+    """Return the features' numbers; empty if the game has none."""
     game = position.game
     numbers = game.kernels.features.one(*position.words, position.to_move, position.ply)
     return [*numbers][: len(game.feature_sizes)]
@@ -521,7 +521,7 @@ def _check_against(game: Game, other: Game, rng: np.random.Generator, max_plies:
 
 
 def _facts(position: Position, other: Position) -> dict[str, Any]:
-    """The facts on which two programs of a game must agree, by name."""
+    """Return the facts on which two programs of a game must agree, by name."""
     game, over = position.game, position.is_over()
     legal = [] if over else position.legal_actions()
     facts: dict[str, Any] = {
@@ -537,7 +537,7 @@ def _facts(position: Position, other: Position) -> dict[str, Any]:
 
 
 def _drawn(position: Position) -> str:
-    """A position as text: by its own class, or a letter a square."""
+    """Return a position as text: by its own class, or a letter a square."""
     game = position.game
     ranks = "\n".join(map(" ".join, reversed(game.ranks_of(position))))
     return f"{game.text_of(position) or ranks}\n{position.fen()}"

@@ -34,8 +34,8 @@ _SIGNS = str.maketrans("*xbBowW._", "XXXXOOO--")
 
 
 def parse_position(game: Game, text: str) -> Position:
-    """The position that the text describes; PositionError where it describes none, TypeError for
-    what is no text.
+    """Return the position that the text describes; PositionError where it describes none, TypeError
+    for what is no text.
     """
     other: object = text
     if not isinstance(other, str):
@@ -76,7 +76,7 @@ def _is_number(text: str) -> bool:
 
 
 def _parse_words(game: Game, texts: dict[str, str]) -> list[int]:
-    """The words that follow the board, 0 where they have no text."""
+    """Return the words that follow the board, 0 where they have no text."""
     words = dict.fromkeys(game.further_words, 0)
     for name, text in texts.items():
         check_name("word", name, words)

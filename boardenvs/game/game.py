@@ -179,7 +179,7 @@ class Game(Rules):
         return self.named_squares[parse_square(text, self.board, self.look.files)]
 
     def labels(self, position: Position) -> Mapping[int, str] | None:
-        """Texts to write in squares, by square, such as how many seeds they hold: one or two
+        """Return texts to write in squares, by square, such as how many seeds they hold: one or two
         characters each. None for a game that writes nothing.
         """
         return None
@@ -212,7 +212,7 @@ class Game(Rules):
         return name in self.further_words[len(self.squares) - 2 :]
 
     def word_text(self, name: str, word: int) -> str:
-        """One of the `further_words` as texts have it: a number, or squares such as "a1,c3"."""
+        """Return one of the `further_words` as text: a number, or squares such as "a1,c3"."""
         names = map(self.square_name, squares_of(word))
         return str(word) if self.is_number(name) else ",".join(names)
 
@@ -590,7 +590,7 @@ def _random_words(rng: np.random.Generator, count: int) -> WordArray:
 
 @lru_cache(maxsize=64)
 def _kernels_of(game: Game) -> Kernels:
-    """Equal games share kernels: each environment makes a game of its own, and machine code stays
-    in memory until the process ends.
+    """Share kernels among equal games: each environment makes its own, and machine code
+    stays in memory until the process ends.
     """
     return Kernels(game)

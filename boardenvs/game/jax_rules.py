@@ -61,7 +61,7 @@ class JaxRules:
         return compile_jax(kernel.program(), kernel.name, pieces)
 
     def boards(self, state: State) -> JaxPosition:
-        """A batch of positions in JAX: every array has B rows."""
+        """Return a batch of positions in JAX: every array has B rows."""
         return JaxPosition(
             tuple(map(self.stored, state.words)),
             tuple(self.stored(word) for word in state.legal_bits.T),
@@ -72,12 +72,12 @@ class JaxRules:
         )
 
     def stored(self, numbers: WordArray) -> Stored:
-        """Words of NumPy, (B,) uint64, in JAX."""
+        """Return words of NumPy, (B,) uint64, in JAX."""
         low, high = numbers, numbers >> np.uint64(32)
         return jnp.asarray(low.astype(np.uint32)), jnp.asarray(high.astype(np.uint32))
 
     def step_words(self, board: JaxPosition, action: jax.Array) -> JaxPosition:
-        """The board after a legal action, () int; neither legality nor the end is checked."""
+        """Return the board after a legal action, () int; legality and the end are not checked."""
         size, history, ply = len(board.words), None, board.ply + 1
         if board.history is None:
             *after, to_move, over = self._step_words(*board.words, board.to_move, board.ply, action)
@@ -100,55 +100,55 @@ class JaxRules:
         )
 
     def is_truncated(self, board: JaxPosition) -> jax.Array:
-        """Whether the cap on plies ends the game here, undecided, () bool."""
+        """Return whether the cap on plies ends the game here, undecided, () bool."""
         cap = self.game.max_plies
         if cap is None:
             return jnp.zeros_like(board.terminated)
         return (board.ply >= cap) & ~board.terminated
 
     def is_over(self, board: JaxPosition) -> jax.Array:
-        """Whether the game has ended, by its rules or by the cap on plies, () bool."""
+        """Return whether the game has ended, by its rules or by the cap on plies, () bool."""
         return board.terminated | self.is_truncated(board)
 
     def outcome(self, board: JaxPosition, role: jax.Array) -> jax.Array:
-        """The result for this role if the game ended here, () float32: +1, 0 or -1."""
+        """Return the result for this role if the game ended here, () float32: +1, 0 or -1."""
         points = self._points(*board.words, board.to_move)
         mine, theirs = (low.astype(jnp.int32) for low, _ in points)
         sign = jnp.where(board.to_move == role, 1.0, -1.0).astype(jnp.float32)
         return sign * jnp.sign(mine - theirs).astype(jnp.float32)
 
     def legal(self, board: JaxPosition) -> jax.Array:
-        """The legal actions, (A,) bool; all False where terminated."""
+        """Return the legal actions, (A,) bool; all False where terminated."""
         return bits_of(board.legal_bits)[: self.game.num_actions]
 
     def is_legal(self, board: JaxPosition, action: jax.Array) -> jax.Array:
-        """Whether the action is legal, () bool; numbers that are no action are not."""
+        """Return whether the action is legal, () bool; numbers that are no action are not."""
         ((flag, _),) = self._is_legal(*board.legal_bits, action)
         return jnp.asarray(flag == 1)
 
     def observe(self, board: JaxPosition) -> jax.Array:
-        """The observation of the side to move, (R, F, C) bool, indexed like `Game.observe`."""
+        """Return the observation of the side to move, (R, F, C) bool, as `Game.observe`."""
         return self.planes(board).reshape(-1, *self.game.board).transpose(1, 2, 0)
 
     def planes(self, board: JaxPosition) -> jax.Array:
-        """The observation plane by plane, each square by square, (C * R * F,) bool: what networks
-        take.
+        """Return the observation plane by plane, each square by square, (C * R * F,) bool: what
+        networks take.
         """
         bits = bits_of(self._planes(*board.words, board.to_move, board.ply))
         return bits[: np.prod(self.game.observation_shape)]
 
     def swap_sides(self, board: JaxPosition) -> JaxPosition:
-        """The position with the other side to move, for `observe` only."""
+        """Return the position with the other side to move, for `observe` only."""
         words = swap_sides(self.game.word_names, board.words)
         return board._replace(words=words, to_move=1 - board.to_move)
 
     def sample(self, board: JaxPosition, key: jax.Array) -> jax.Array:
-        """A uniformly random legal action, () int32; noop where terminated."""
+        """Return a uniformly random legal action, () int32; noop where terminated."""
         low, high = jax.random.bits(key, (2,), jnp.uint32)
         return self.sample_by(board, (low, high))
 
     def sample_by(self, board: JaxPosition, random: Stored) -> jax.Array:
-        """The choice of `sample` by a random word."""
+        """Return the choice of `sample` by a random word."""
         ((action, _),) = self._sample(*board.legal_bits, random)
         return jnp.asarray(action.astype(jnp.int32))
 

@@ -119,15 +119,17 @@ class Kernels:
             )
 
     def _key(self, *inputs: Bits) -> Bits:
-        """A hash of the position, given words and to_move: of the values that identify it, each
-        mixed as SplitMix64 does. It is never 0, which stands for no position.
+        """Return a hash of the position, given words and to_move: of the values that identify it,
+        each mixed as SplitMix64 does. It is never 0, which stands for no position.
         """
         width = self._rules.board.words
         words = chain.from_iterable(split(x, width) for x in self._repetition_key(*inputs))
         return reduce(operator.xor, (mix(x ^ k * GOLDEN & ALL) for k, x in enumerate(words))) | 1
 
     def _begin(self, *inputs: Bits) -> tuple[Bits, ...]:
-        """The words of the legal actions, and 1 if the game is over, given words, to_move, ply."""
+        """Return the words of the legal actions, and 1 if the game is over, given words, to_move,
+        ply.
+        """
         *words, to_move, ply = inputs
         parts = self.moves(*words, to_move)
         live = self.over(*words, parts, to_move, ply) ^ 1
@@ -153,8 +155,8 @@ class Kernels:
         return (*after, *legal, then, over)
 
     def _words_after(self, *inputs: Bits) -> tuple[Bits, ...]:
-        """Only the words after an action, as the side then to move sees them, and which side it is,
-        given words, to_move and the action.
+        """Return only the words after an action, as the side then to move sees them, and which side
+        it is, given words, to_move and the action.
         """
         *words, to_move, action = inputs
         played = self._rules.split(self._play(*words, to_move, action))
@@ -166,7 +168,7 @@ class Kernels:
     def _passed_on(
         self, before: Sequence[Bits], played: Sequence[Bits], to_move: Bits, action: Bits
     ) -> tuple[Sequence[Bits], Bits]:
-        """The words after a move as the side then to move sees them, and which side it is."""
+        """Return the words after a move as the next side to move sees them, and which it is."""
         rules = self._rules
         others = swap_sides(rules.word_names[: rules.known_words], played)
         if rules.alternates:
@@ -199,7 +201,8 @@ class Kernels:
         return (*words, *rest)
 
     def _step_batch(self, *inputs: Bits) -> tuple[Bits, ...]:
-        """A row's step in a batch: its state, its action and whether it waits for its next game.
+        """Return a row's step in a batch: its state, its action and whether it waits for its next
+        game.
 
         Gives the state after it, and then the flags terminated, truncated and illegal and, as a
         signed number, the reward to the mover: 1, 0 or -1. An illegal action loses; it changes
@@ -235,7 +238,7 @@ class Kernels:
         )
 
     def _mover_won(self, *inputs: Bits) -> Bits:
-        """The reward at the end to the side that has moved: 1, 0 or, as a signed number, -1.
+        """Return the reward at the end to the side that has moved: 1, 0 or, as a signed number, -1.
 
         Takes the words, to_move and, where it may be the one to move, the side that has moved.
         """
@@ -248,7 +251,7 @@ class Kernels:
         return (less(theirs, mine) - less(mine, theirs)) & ALL
 
     def _is_legal(self, *words: Bits) -> Bits:
-        """The flag 1 where the action, the last word, is one of the legal ones, the others."""
+        """Return the flag 1 where the action, the last word, is legal by the other words."""
         *legal, action = words
         index = action >> 6
         while len(legal) > 1:  # halves the words by each binary digit of the index
@@ -258,34 +261,34 @@ class Kernels:
         return (legal[0] >> (action & 63)) & less(action, self._rules.num_actions)
 
     def _observe(self, *inputs: Bits) -> Sequence[Bits]:
-        """The planes, and the legal actions as they are given."""
+        """Return the planes, and the legal actions as they are given."""
         count = len(self._rules.word_names) + 2
         return (*self._seen(*inputs[:count]), *inputs[count:])
 
     def _seen(self, *inputs: Bits) -> Sequence[Bits]:
-        """The planes, one after the other."""
+        """Return the planes, one after the other."""
         planes = self._planes(*inputs)
         return pack(planes, (self._rules.board.size,) * len(planes))
 
     def _features(self, *inputs: Bits) -> Sequence[Bits]:
-        """The numbers of the features; of a game that has none a 0 that nobody reads."""
+        """Return the numbers of the features; of a game that has none a 0 that nobody reads."""
         features = self.named_features(*inputs)
         return [feature.number for feature in features.values()] or [0]
 
     def _forcing(self, *inputs: Bits) -> Sequence[Bits]:
-        """The words of the forcing legal moves, given words, to_move and all legal ones."""
+        """Return the words of the forcing legal moves, given words, to_move and all legal ones."""
         size = len(self._rules.word_names) + 1
         parts = by_name(self._rules, self._rules.forcing, "to_move")(*inputs[:size])
         forcing = [*pack(parts, self._rules.action_sizes), 0]
         return [a & b for a, b in zip(inputs[size:], forcing, strict=False)]
 
     def _kinds_in_words(self, *words: Bits) -> Sequence[Bits]:
-        """The words of each kind's squares, one kind after the other."""
+        """Return the words of each kind's squares, one kind after the other."""
         width = self._rules.board.words
         return [word for squares in self._kinds(*words) for word in split(squares, width)]
 
     def _digit(self, *inputs: Bits) -> Bits:
-        """The kind of piece on a square, from 1, or 0 if empty, given words and the square."""
+        """Return the kind of piece on a square, from 1, or 0 if empty, given words and square."""
         *words, square = inputs
         width = self._rules.board.words
         total: Bits = 0
@@ -300,23 +303,23 @@ class Kernels:
         return total
 
     def _changed(self, *inputs: Bits) -> Sequence[Bits]:
-        """The squares whose content differs between two positions."""
+        """Return the squares whose content differs between two positions."""
         size = len(inputs) // 2
         pairs = zip(self._kinds(*inputs[:size]), self._kinds(*inputs[size:]), strict=True)
         changed = reduce(operator.or_, (a ^ b for a, b in pairs))
         return split(changed, self._rules.board.words)
 
     def _swap_sides(self, *words: Bits) -> Sequence[Bits]:
-        """The words as the other side sees them."""
+        """Return the words as the other side sees them."""
         return swap_sides(self._rules.word_names, words)
 
     def _pieces(self, *words: Bits) -> Bits:
-        """The number of pieces on the board, of both sides."""
+        """Return the number of pieces on the board, of both sides."""
         own, opp = self._rules.join(words)[:2]
         return popcount(own | opp)
 
     def _sample(self, *words: Bits) -> Bits:
-        """A uniform choice of a set bit of all words but the last, which is random.
+        """Return a uniform choice of a set bit of all words but the last, which is random.
 
         The action is where the k-th set bit is, k from 0, and k is the high word of the product
         of the random bits and the count: https://arxiv.org/abs/1805.10941.
@@ -338,12 +341,14 @@ class Kernels:
 
 
 def _choose(mask: Bits, a: Bits, b: Bits) -> Bits:
-    """The bits of `a` where the mask is 1, and of `b` where it is 0."""
+    """Return the bits of `a` where the mask is 1, and of `b` where it is 0."""
     return b ^ ((a ^ b) & mask)
 
 
 def _even(*inputs: Bits) -> tuple[int, int]:
-    """The heuristic of games that have none: the value of every position that is not over is 0."""
+    """Return the heuristic of games that have none: the value of every position that is not over is
+    0.
+    """
     return 0, 0
 
 

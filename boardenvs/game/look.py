@@ -144,19 +144,21 @@ class Look(NamedTuple):
         return ascii_lowercase.replace("i", "") if self.skips_i else ascii_lowercase
 
     def pieces_of(self, roles: tuple[str, str]) -> tuple[PieceLook, PieceLook]:
-        """The looks of both roles' pieces."""
+        """Return the looks of both roles' pieces."""
         if self.pieces is not None:
             return self.pieces
         return lettered(BLACK, roles[0], "#ffffff"), lettered(WHITE, roles[1], "#000000")
 
 
 def piece(colour: str, shapes: tuple[Shape, ...]) -> PieceLook:
-    """The look of a piece that these shapes draw, from bottom to top, in a box of one square."""
+    """Return the look of a piece that these shapes draw, from bottom to top, in a box of one
+    square.
+    """
     return PieceLook(colour, Drawing(1, 1, shapes))
 
 
 def disc(colour: str, body: str, glow: str, rim: str) -> PieceLook:
-    """A disc lit from the upper left."""
+    """Return a disc lit from the upper left."""
     return piece(
         colour,
         (
@@ -168,19 +170,19 @@ def disc(colour: str, body: str, glow: str, rim: str) -> PieceLook:
 
 
 def lettered(look: PieceLook, role: str, colour: str) -> PieceLook:
-    """The piece with the first letter of its role on it."""
+    """Return the piece with the first letter of its role on it."""
     letter = Text(0.5, 0.5, role[0].upper(), 0.5, Ink(colour))
     return piece(look.colour, (*look.drawing.shapes, letter))
 
 
 def mirrored(ink: str, *right: tuple[float, float]) -> Polygon:
-    """A polygon symmetric about x = 0.5, given by its right half from top to bottom."""
+    """Return a polygon symmetric about x = 0.5, given by its right half from top to bottom."""
     left = tuple((round(1 - x, 3), y) for x, y in reversed(right))
     return Polygon((*right, *left), Ink(ink))
 
 
 def pair(ink: str, *right: tuple[float, float]) -> tuple[Polygon, Polygon]:
-    """A polygon and its mirror image at x = 0.5."""
+    """Return a polygon and its mirror image at x = 0.5."""
     left = tuple((round(1 - x, 3), y) for x, y in right)
     return Polygon(right, Ink(ink)), Polygon(left, Ink(ink))
 

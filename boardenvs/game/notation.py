@@ -41,7 +41,7 @@ class Notation(ABC):
     written = "like"  # how people write moves, before an example
 
     def explain(self, game: Game) -> str:
-        """The meaning of the actions (except noop) in Markdown."""
+        """Return the meaning of the actions (except noop) in Markdown."""
         return "The actions are in parts of " + ", ".join(map(str, self.sizes(game))) + "."
 
     def write(self, game: Game, action: int, position: Position | None) -> str:
@@ -53,7 +53,7 @@ class Notation(ABC):
         """See `Game.parse_action`."""
 
     def form(self, game: Game, action: int, position: Position | None) -> str:
-        """How people write moves, with this action as the example: "like d3"."""
+        """Return how people write moves, with this action as the example: "like d3"."""
         return f"{self.written} {self.write(game, action, position)}"
 
     @abstractmethod
@@ -61,7 +61,7 @@ class Notation(ABC):
         """See `Game.action_squares`."""
 
     def sizes(self, game: Game) -> tuple[int, ...]:
-        """How many actions each part has."""
+        """Return how many actions each part has."""
         return (game.board.size,) * self.planes
 
     def other_name(self, game: Game, action: int, position: Position) -> str:
@@ -73,7 +73,7 @@ class Notation(ABC):
         return ()
 
     def plane_images(self, symmetry: Symmetry) -> list[int]:
-        """The image of each part under a symmetry of the board, where a part has an action a
+        """Return the image of each part under a symmetry of the board, where a part has an action a
         square.
         """
         return list(range(self.planes))
@@ -127,7 +127,7 @@ class Dropping(Notation):
         raise ValueError(f"{quote(text)} is not a file: files are 1 to {game.board.columns}")
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
-        """The square that the piece falls to; without a position, the file's highest."""
+        """Return the square that the piece falls to; without a position, the file's highest."""
         taken = 0 if position is None else position.own | position.opp
         board = game.board
         file = range(action, board.size, board.columns)
@@ -263,7 +263,7 @@ class Parts(Notation):
         raise problem or ValueError(f"{quote(text)} is not a move")
 
     def form(self, game: Game, action: int, position: Position | None) -> str:
-        """The forms of all parts, each with a legal action as its example if there is one."""
+        """Return the forms of all parts, each with a legal action as its example, if any."""
         legal, forms = position.legal_actions() if position else [], []
         for part, own in self._ranges(game):
             shown = next((own.index(a) for a in legal if a in own), None)
@@ -280,12 +280,12 @@ class Parts(Notation):
         return [own[image] for part, own in parts for image in part.images(game, symmetry)]
 
     def _part_of(self, game: Game, action: int) -> tuple[Notation, int]:
-        """The part that an action belongs to, and its number there."""
+        """Return the part that an action belongs to, and its number there."""
         parts = self._ranges(game)
         return next((part, own.index(action)) for part, own in parts if action in own)
 
     def _ranges(self, game: Game) -> list[tuple[Notation, range]]:
-        """Each part and its actions."""
+        """Return each part and its actions."""
         sizes = [sum(part.sizes(game)) for part in self.parts]
         ends = accumulate(sizes)
         return [
@@ -354,7 +354,7 @@ class Moving(Notation):
         return (source, *ends[:1])
 
     def _ends(self, game: Game, source: int, direction: Direction) -> list[int]:
-        """The squares on which a piece may end."""
+        """Return the squares on which a piece may end."""
         counts = range(1, max(game.board)) if self.distance is None else (self.distance,)
         ways = (steps(1 << source, direction, count) for count in counts)
         return [end for way in ways for end in squares_of(way)]
@@ -369,14 +369,14 @@ class Moving(Notation):
 
 
 def _compass(direction: Direction) -> str:
-    """The direction's name in full, such as "north-east" or "2 north-1 east"."""
+    """Return the direction's name in full, such as "north-east" or "2 north-1 east"."""
     ways = (direction.dy, "north", "south"), (direction.dx, "east", "west")
     far = not {direction.dx, direction.dy} <= {-1, 0, 1}
     return "-".join(f"{abs(n)} " * far + (more if n > 0 else less) for n, more, less in ways if n)
 
 
 def _numbered(game: Game) -> str:
-    """How squares are numbered, in Markdown."""
+    """Return how squares are numbered, in Markdown."""
     columns = game.board.columns
     shown = (0, columns - 1, game.board.size - 1)
     names = [f"{square} is {game.square_name(square)}" for square in shown]

@@ -121,7 +121,7 @@ def _draw(
     rng: np.random.Generator,
     by: PlayedBy | None,
 ) -> Openings:
-    """The openings that `count` games reach, at most `count`."""
+    """Return the openings that `count` games reach, at most `count`."""
     low, high = plies
     length = rng.integers(low, high, size=count, endpoint=True)
     line = Openings(game.init(count), np.full((count, high), -1, np.int32))
@@ -144,7 +144,7 @@ def _draw(
 
 
 def _select(openings: Openings, rows: Any) -> Openings:
-    """The rows selected as by `boardenvs.game.state.take`."""
+    """Return the rows selected as by `boardenvs.game.state.take`."""
     return Openings(take(openings.state, rows), openings.actions[rows])
 
 
@@ -153,7 +153,7 @@ def _join(parts: Sequence[Openings]) -> Openings:
 
 
 def first_of_each(state: State) -> IntArray:
-    """The row of each distinct position's first appearance, ascending, (N,) int64."""
+    """Return the row of each distinct position's first appearance, ascending, (N,) int64."""
     if state.words[0].dtype == object:  # boards in plain Python
         rows = zip(state.words[0], state.ply.tolist(), strict=True)
         first = {row: place for place, row in reversed(list(enumerate(rows)))}

@@ -16,7 +16,8 @@ _CHUNK = 1 << 14
 
 
 def successors(game: Game, state: State) -> tuple[IntArray, IntArray, State]:
-    """Every legal action of every row: the row it belongs to, the action, and the state after it.
+    """Return every legal action of every row: the row it belongs to, the action, and the state
+    after it.
 
     Rows ascend, and actions ascend within a row; N actions in all give (N,), (N,) and N rows.
     """
@@ -34,7 +35,7 @@ def parts(state: State) -> Iterator[State]:
 
 
 def perft(game: Game, depth: int, position: Position | None = None) -> int:
-    """The number of ways to play `depth` plies from the position (by default the start).
+    """Return the number of ways to play `depth` plies from the position (by default the start).
 
     A noop is a ply; a finished game has no successors.
 
@@ -64,7 +65,7 @@ def divide(game: Game, depth: int, position: Position | None = None) -> dict[str
 
 
 def _root(game: Game, depth: int, position: Position | None, least: int) -> Position:
-    """The position to count from; TypeError or ValueError for wrong arguments."""
+    """Return the position to count from; TypeError or ValueError for wrong arguments."""
     if not isinstance(game, Game):
         raise TypeError(f"game is {quote(game)}: it must be a Game, as in perft(game, 3, position)")
     if not isinstance(position, Position | None):

@@ -51,13 +51,13 @@ class Position(NamedTuple):
     # ---- actions -----------------------------------------------------------------------------
 
     def is_legal(self, action: int) -> bool:
-        """Whether the action is legal here; numbers that are no action are not."""
+        """Return whether the action is legal here; numbers that are no action are not."""
         action = operator.index(action)  # of NumPy's types too, which do not fit these words
         word = action >> 6
         return 0 <= word < len(self.legal_bits) and bool(self.legal_bits[word] >> (action & 63) & 1)
 
     def legal_actions(self) -> list[int]:
-        """The legal actions in ascending order."""
+        """Return the legal actions in ascending order."""
         actions = []
         for word, bits in enumerate(self.legal_bits):
             while bits > 0:
@@ -66,7 +66,9 @@ class Position(NamedTuple):
         return actions
 
     def illegal_action(self, action: int) -> IllegalActionError:
-        """The error of an action that is not legal here, or no action at all; it says what is."""
+        """Return the error of an action that is not legal here, or no action at all; it says what
+        is.
+        """
         game = self.game
         if not 0 <= action < game.num_actions:
             return IllegalActionError(
@@ -80,7 +82,9 @@ class Position(NamedTuple):
         )
 
     def step(self, action: int) -> Position:
-        """The position after an action; IllegalActionError, with the legal actions, if illegal."""
+        """Return the position after an action; IllegalActionError, with the legal actions, if
+        illegal.
+        """
         action = operator.index(action)
         if not self.is_legal(action):
             raise self.illegal_action(action)
@@ -89,7 +93,7 @@ class Position(NamedTuple):
         return _made(game, words, ply, history, after)
 
     def step_observe(self, action: int) -> tuple[Position, Int8Array]:
-        """The position after a legal action, and its `observation_bytes`, in one call.
+        """Return the position after a legal action, and its `observation_bytes`, in one call.
 
         The action must be legal: this is not checked here.
         """
@@ -103,15 +107,15 @@ class Position(NamedTuple):
     # ---- what it shows -----------------------------------------------------------------------
 
     def pieces(self, role: int) -> int:
-        """The squares of a role, given by its index."""
+        """Return the squares of a role, given by its index."""
         return self.by_role()[role]
 
     def by_role(self) -> tuple[int, ...]:
-        """The sets and numbers as the first role sees them: what `Game.position` takes."""
+        """Return the sets and numbers as the first role sees them: what `Game.position` takes."""
         return self.game.by_role(self.words, self.to_move)
 
     def word(self, name: str) -> int:
-        """The set of squares, or the number, of this name: one of the game's own, such as
+        """Return the set of squares, or the number, of this name: one of the game's own, such as
         "own_kings", or one of its `further_words`, such as "black_kings".
         """
         if name in self.game.further_words:
@@ -120,24 +124,25 @@ class Position(NamedTuple):
         return int(self.game.join(self.words)[names.index(name)])
 
     def counts(self) -> tuple[int, int]:
-        """The points of each role in a game that counts them, else its pieces."""
+        """Return the points of each role in a game that counts them, else its pieces."""
         if self.game.counts_points:
             return self.points()
         return self.pieces(0).bit_count(), self.pieces(1).bit_count()
 
     def image(self, symmetry: Symmetry) -> Position:
-        """The position under a symmetry of the board, without its history."""
+        """Return the position under a symmetry of the board, without its history."""
         if not self.game.in_words:
             return self
         words = self.game.image(symmetry, self.game.split(self.by_role()))
         return self.game.position(self.game.join(words), self.to_move, self.ply)
 
     def planes(self) -> tuple[int, ...]:
-        """The observation's planes for the side to move, one after the other, as words."""
+        """Return the observation's planes for the side to move, one after the other, as words."""
         return self.game.kernels.planes.one(*self.words, self.to_move, self.ply)
 
     def observation_bytes(self, role: int, legal_bits: tuple[int, ...]) -> Int8Array:
-        """The planes that a role observes and then these legal actions, (64 * W,) int8 of 0 and 1.
+        """Return the planes that a role observes and then these legal actions, (64 * W,) int8 of 0
+        and 1.
 
         Planes and actions are padded to whole words of 64 squares or actions.
         """
@@ -149,7 +154,7 @@ class Position(NamedTuple):
         return bits
 
     def fen(self) -> str:
-        """The position as a line of text; see `boardenvs.game.fen`, which reads it back."""
+        """Return the position as a line of text; see `boardenvs.game.fen`, which reads it back."""
         return self.game.fen(self)
 
     def __repr__(self) -> str:
@@ -163,24 +168,24 @@ class Position(NamedTuple):
     # ---- the end -----------------------------------------------------------------------------
 
     def result(self) -> tuple[float, float]:
-        """The goal values by role that the position would give, whether it is over or not."""
+        """Return the goal values by role that the position would give, over or not."""
         first, second = self.points()
         if first == second:
             return (DRAW, DRAW)
         return (WIN, LOSS) if first > second else (LOSS, WIN)
 
     def points(self) -> tuple[int, int]:
-        """The points of each role, such as discs in Othello; more points win."""
+        """Return the points of each role, such as discs in Othello; more points win."""
         mine, theirs = self.game.kernels.points.one(*self.words, self.to_move)
         return (mine, theirs) if self.to_move == 0 else (theirs, mine)
 
     def is_truncated(self) -> bool:
-        """Whether the cap on plies ends the game here, undecided."""
+        """Return whether the cap on plies ends the game here, undecided."""
         cap = self.game.max_plies
         return cap is not None and self.ply >= cap and not self.terminated
 
     def is_over(self) -> bool:
-        """Whether the game has ended, by its rules or by the cap on plies."""
+        """Return whether the game has ended, by its rules or by the cap on plies."""
         return self.terminated or self.is_truncated()
 
 
@@ -191,7 +196,7 @@ def _made(
     history: tuple[int, ...],
     after: tuple[int, ...],
 ) -> Position:
-    """The position after a ply, of what `kernels.step_words` gives."""
+    """Return the position after a ply, of what `kernels.step_words` gives."""
     size = len(before)
     words, legal, to_move, over = after[:size], after[size:-2], after[-2], after[-1]
     if history:
@@ -208,7 +213,7 @@ _new = tuple.__new__
 
 
 def stack(positions: Sequence[Position]) -> State:
-    """A batch of these positions; `Game.positions` is the way back."""
+    """Return a batch of these positions; `Game.positions` is the way back."""
     if not positions:
         raise ValueError("stack needs at least one position")
     words = zip(*(position.words for position in positions), strict=True)

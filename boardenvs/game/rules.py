@@ -169,7 +169,7 @@ class Rules(ABC):
     # ---- values and words --------------------------------------------------------------------
 
     def start_words(self) -> tuple[int, ...]:
-        """The words at the start, without the key of the position."""
+        """Return the words at the start, without the key of the position."""
         return (*self.split(self.setup()), *[0] * (len(self.word_names) - self.known_words))
 
     @cached_property
@@ -178,7 +178,7 @@ class Rules(ABC):
         return len(self.word_names) - 2 * bool(self.history)
 
     def split(self, values: Sequence[Bits]) -> tuple[Bits, ...]:
-        """The words of the sets and numbers that a game declares, in their order."""
+        """Return the words of the sets and numbers that a game declares, in their order."""
         width, count = self.board.words, len(self.squares)
         if width == 1:
             return tuple(values)
@@ -186,7 +186,7 @@ class Rules(ABC):
         return (*sets, *values[count:])
 
     def join(self, words: Sequence[Bits]) -> tuple[Bits, ...]:
-        """The reverse of `split`; what follows these words is left out."""
+        """Return the reverse of `split`; what follows these words is left out."""
         width, end = self.board.words, self.board.words * len(self.squares)
         words = words[: self.known_words]
         if width == 1:
@@ -197,19 +197,19 @@ class Rules(ABC):
 
     @abstractmethod
     def setup(self) -> tuple[int, ...]:
-        """The words at the start, where the first role is to move."""
+        """Return the words at the start, where the first role is to move."""
 
     @abstractmethod
     def moves(self, *words: Any) -> Sequence[Bits]:
-        """The moves of the side to move, a value for each part of the actions, without noop.
+        """Return the moves of the side to move, a value for each part of the actions, without noop.
 
         Takes words and `to_move`.
         """
 
     @abstractmethod
     def play(self, *words: Any) -> tuple[Bits, ...]:
-        """The words after a legal action (noop included), still as the side that has moved sees
-        them.
+        """Return the words after a legal action (noop included), still as the side that has moved
+        sees them.
 
         Takes words, `to_move` and `action`, which may be used in arithmetic and as index of a
         `Table`.
@@ -229,8 +229,8 @@ class Rules(ABC):
         """1 if the game is over, else 0. Takes words, `moves`, `to_move` and `ply`."""
 
     def repetition_key(self, *words: Any) -> Sequence[Bits]:
-        """The values that identify a repeated position: by default all sets of squares and the side
-        to move.
+        """Return the values that identify a repeated position: by default all sets of squares and
+        the side to move.
 
         Takes words and `to_move`. In a game with a `history`, all rules that take `to_move`, except
         `play` and `moves`, may take `repeats` too: how many of the remembered positions are the
@@ -241,14 +241,15 @@ class Rules(ABC):
 
     @abstractmethod
     def points(self, *words: Any) -> tuple[Bits, Bits]:
-        """The points of the side to move and of the other side: more win, equal points draw.
+        """Return the points of the side to move and of the other side: more win, equal points draw.
 
         Takes words and `to_move`.
         """
 
     def planes(self, *words: Any) -> tuple[Bits, ...]:
-        """The observation's planes; together they must determine the rest of the game. By default
-        one for each set of squares, and one for each digit of each number, lowest digit first.
+        """Return the observation's planes; together they must determine the rest of the game. By
+        default one for each set of squares, and one for each digit of each number, lowest digit
+        first.
 
         Takes words, `to_move` and `ply`.
         """
@@ -258,7 +259,8 @@ class Rules(ABC):
         return (*words[:count], *chain.from_iterable(planes))
 
     def kinds(self, *words: Any) -> Sequence[Bits]:
-        """The kinds of pieces that learnt evaluations distinguish, as disjoint sets of squares.
+        """Return the kinds of pieces that learnt evaluations distinguish, as disjoint sets of
+        squares.
 
         By default each side's pieces, divided by the first further set that contains them. Takes
         words.
@@ -275,7 +277,7 @@ class Rules(ABC):
         return (own, opp, *kinds)
 
     def stable(self, *words: Any) -> Bits:
-        """Squares of `opp` that it keeps to the end of the game, whatever both sides play.
+        """Return squares of `opp` that it keeps to the end of the game, whatever both sides play.
 
         They need not be all; the endgame solver uses them to prove that a lead is out of reach. For
         games that fill up, in which more squares never mean fewer points.
@@ -289,8 +291,8 @@ class Rules(ABC):
         """
 
     def ending(self, position: Position) -> str:
-        """How a finished game has ended: what follows "white wins" or "draw", such as "by mate";
-        by default nothing, and then what is counted is shown.
+        """Return how a finished game has ended: what follows "white wins" or "draw", such as "by
+        mate"; by default nothing, and then what is counted is shown.
         """
         return ""
 
@@ -302,24 +304,26 @@ class Rules(ABC):
         return abs(first - second)
 
     def evaluate(self, *words: Any) -> tuple[Bits, Bits]:
-        """The heuristic: the values of a position that is not over for its side to move and for the
-        other side, as words below `MAX_VALUE`; the value of the position is their difference.
+        """Return the heuristic: the values of a position that is not over for its side to move and
+        for the other side, as words below `MAX_VALUE`; the value of the position is their
+        difference.
 
         Takes words, `to_move` and `ply`.
         """
         raise NotImplementedError(self.no_heuristic)
 
     def forcing(self, *words: Any) -> Sequence[Bits]:
-        """The moves that alpha-beta follows beyond its depth, such as captures, in parts as `moves`
-        returns them; those that are not legal do not count. A side with another legal move may stop
-        there. They must come to an end. By default none.
+        """Return the moves that alpha-beta follows beyond its depth, such as captures, in parts as
+        `moves` returns them; those that are not legal do not count. A side with another legal move
+        may stop there. They must come to an end. By default none.
 
         Takes words and `to_move`.
         """
         return [0] * len(self.action_sizes)
 
     def features(self, *words: Any) -> Mapping[str, Feature]:
-        """Numbers by name that describe a position that is not over, the same for every symmetry.
+        """Return numbers by name that describe a position that is not over, the same for every
+        symmetry.
 
         A learnt evaluation (`boardenvs.search.evaluation`) may have a weight for each value.
 
@@ -443,7 +447,7 @@ _WORD_OF = "+"  # before the number of a further word of a set of squares
 
 
 def swap_sides(names: Sequence[str], words: Sequence[Any]) -> tuple[Any, ...]:
-    """The words as the other side sees them: the words of the sides are swapped."""
+    """Return the words as the other side sees them: the words of the sides are swapped."""
     return tuple(words[place] for place in swapped_places(names))
 
 

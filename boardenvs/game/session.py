@@ -111,7 +111,7 @@ class GameSession:
         return self.position.result() if self.is_over else None
 
     def legal_actions(self) -> list[int]:
-        """The legal actions; empty if the game is over."""
+        """Return the legal actions; empty if the game is over."""
         return [] if self.is_over else self.position.legal_actions()
 
     # ---- changes -----------------------------------------------------------------------------

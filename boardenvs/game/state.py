@@ -146,7 +146,7 @@ def concat(states: Sequence[State]) -> State:
 
 
 def for_movers(movers: IntArray | int, after: State, values: Array) -> Array:
-    """Values (B,) for the sides to move, as values for the roles `movers`, (B,) or one: those that
-    moved before, for example.
+    """Return values (B,) for the sides to move, as values for the roles `movers`, (B,) or one:
+    those that moved before, for example.
     """
     return np.where(after.to_move == movers, values, 0 - values)

@@ -48,7 +48,7 @@ _SOURCES = {
 
 
 def about_othello(game_id: str, holes: int) -> About:
-    """The words of the page of Othello under this id and with these holes."""
+    """Return the words of the page of Othello under this id and with these holes."""
     names = ", ".join(square_name(square ^ 56) for square in squares_of(holes))
     without = f"\n\nHoles are {names}: no disc is placed there, nor does a line run through one."
     return About(
@@ -125,7 +125,7 @@ that direction, itself included: it lands on the first square beyond them.""",
 
 
 def instructions_of_lines_of_action(rules: str, max_steps: int, starts: str) -> str:
-    """The rules for players by text; `starts` are the squares where black begins."""
+    """Return the rules for players by text; `starts` are the squares where black begins."""
     return f"""\
 Black and white take turns, black first. Black starts with pieces on {starts}, white on a2 to a7 and
 h2 to h7. On its turn a side moves one of its pieces in a straight line, along a row, a column or a
@@ -198,7 +198,7 @@ of sheep along a diagonal, in any of its four directions.""",
 
 
 def instructions_of_wolf_and_sheep(rules: str, max_plies: int | None) -> str:
-    """The rules for players by text."""
+    """Return the rules for players by text."""
     cap = (
         f" After {max_plies} moves in all, of both sides, the game is stopped, and decided so too."
     )

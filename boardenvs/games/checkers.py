@@ -134,7 +134,7 @@ After {DRAWN[self.rules]} the game is a draw.""",
         return own, opp, kings, jumper, spread(to_move), *low, high | highest & DARK
 
     def evaluate(self, own: Bits, opp: Bits, kings: Bits) -> tuple[Bits, Bits]:
-        """A king is worth a man and a half."""
+        """Count the men; a king is worth a man and a half."""
         return (
             popcount(own) * 100 + popcount(own & kings) * 50,
             popcount(opp) * 100 + popcount(opp & kings) * 50,
@@ -146,5 +146,5 @@ After {DRAWN[self.rules]} the game is a draw.""",
 
 
 def _men_go(way: Direction, to_move: Bits) -> Bits:
-    """All squares where men of the side go this way, else none."""
+    """Return all squares where men of the side go this way, else none."""
     return spread(to_move ^ 1 if way.dy > 0 else to_move)

@@ -112,7 +112,7 @@ class Moves(Notation):
 
 
 def _san(position: Position, action: int) -> str:
-    """The move without the sign of check."""
+    """Return the move without the sign of check."""
     source, target = _ENDS[action]
     kind = next(kind for kind in LETTERS if position.word(kind) >> source & 1)
     begin, end = square_name(source), square_name(target)
@@ -143,7 +143,7 @@ class Threats(NamedTuple):
     pinned: dict[Direction, Bits]  # pieces that may leave only along this line
 
     def unpinned(self, way: Direction) -> Bits:
-        """The squares whose pieces may go this way."""
+        """Return the squares whose pieces may go this way."""
         others = [squares for w, squares in self.pinned.items() if w not in (way, way.opposite)]
         return ~reduce(or_, others) & ALL
 
@@ -200,7 +200,7 @@ mate are draws.""",
         return white, white << 48, HOME, *pieces, both("ah"), 0, 0
 
     def moves(self, *words: Any) -> list[Bits]:
-        """The pieces that may go each of the ways."""
+        """Return the pieces that may go each of the ways."""
         board = _Board(*words[:12])
         threats = _threats(board)
         pawns = _pawn_moves(board, threats)  # first: its branches would save all values before
@@ -250,7 +250,7 @@ mate are draws.""",
         )
 
     def points(self, *words: Any) -> tuple[Bits, Bits]:
-        """A side in check and without a move loses."""
+        """Return a side in check and without a move loses."""
         stuck = all_empty(self.moves(*words))
         return 0, stuck & nonzero(_threats(_Board(*words[:12])).checking)
 
@@ -270,7 +270,7 @@ mate are draws.""",
         return (*sets, spread(to_move), spread(nonzero(repeats)), *digits(quiet, QUIET + 1))
 
     def evaluate(self, *words: Any) -> tuple[Bits, Bits]:
-        """Values of the pieces by where they stand, in hundredths of a pawn."""
+        """Return values of the pieces by where they stand, in hundredths of a pawn."""
         board = _Board(*words[:12])
         theirs = board._replace(own=board.opp, opp=board.own, to_move=board.to_move ^ 1)
         return _value(board), _value(theirs)
@@ -311,20 +311,20 @@ class _Board(NamedTuple):
         return north & self.going(S) | south & self.going(N)
 
     def sliders(self, way: Direction) -> Bits:
-        """The pieces that go so far as they like in this direction."""
+        """Return the pieces that go so far as they like in this direction."""
         return self.queens | (self.bishops if way in DIAGONAL else self.rooks)
 
     def going(self, way: Direction) -> Bits:
-        """All squares if the pawns of the side to move go this way, up or down, else none."""
+        """Return all squares if the mover's pawns go this way, up or down, else none."""
         return spread(self.to_move ^ 1 if way.dy > 0 else self.to_move)
 
     def rank(self, y: int) -> Bits:
-        """A rank, counted from 0 at the own side."""
+        """Return a rank, counted from 0 at the own side."""
         return RANK[y] & self.going(N) | RANK[7 - y] & self.going(S)
 
 
 def _slides(board: _Board, threats: Threats, targets: Bits) -> Ways:
-    """The moves of bishops, rooks, queens and the king."""
+    """Return the moves of bishops, rooks, queens and the king."""
     ways: Ways = {}
     for way in DIRECTIONS:
         free = board.own & board.sliders(way) & threats.unpinned(way)
@@ -351,8 +351,8 @@ def _pawn_moves(board: _Board, threats: Threats) -> Ways:
 
 
 def _passing(board: _Board, threats: Threats) -> dict[int, Bits]:
-    """The pawns that may take one that has passed them, by the change of file: the king must not be
-    in check after it.
+    """Return the pawns that may take one that has passed them, by the change of file: the king must
+    not be in check after it.
     """
     pawns, runner = {}, board.runner
     lines = board.opp & board.sliders(N), board.opp & board.sliders(NE)
@@ -366,7 +366,7 @@ def _passing(board: _Board, threats: Threats) -> dict[int, Bits]:
 
 
 def _is_open(king: Bits, empty: Bits, straight: Bits, diagonal: Bits) -> Bits:
-    """The flag 1 where no line leads to the king."""
+    """Return the flag 1 where no line leads to the king."""
     hit = [
         step(king | fill(king, empty, way), way) & (diagonal if way in DIAGONAL else straight)
         for way in DIRECTIONS
@@ -413,7 +413,7 @@ def _threats(board: _Board) -> Threats:
 
 
 def _nobody_mates(board: _Board) -> Bits:
-    """The flag 1 for kings alone, with one knight, or with bishops of one colour."""
+    """Return the flag 1 for kings alone, with one knight, or with bishops of one colour."""
     others = board.pawns | board.rooks | board.queens
     dark = 0xAA55AA55AA55AA55
     bishops = nonzero(board.bishops & dark) & nonzero(board.bishops & ~dark & ALL)
@@ -430,7 +430,9 @@ CORNERS = 0xC7000000000000C7  # where a king hides from queens
 
 
 def _value(board: _Board) -> Bits:
-    """What the own pieces are worth; while there is a queen against it, the king stays at home."""
+    """Return what the own pieces are worth; while there is a queen against it, the king stays at
+    home.
+    """
     hunted = spread(nonzero(board.opp & board.queens))
     pieces = (*board[2:7], board.kings & ~hunted & ALL)
     terms = [popcount(board.own & (board.kings & CORNERS | board.castling) & hunted) * 20]

@@ -89,7 +89,7 @@ def _drawing(kind: str, role: int) -> Drawing:
 
 
 def _grown(part: Circle | Polygon, by: float) -> Circle | Polygon:
-    """The part with its edge moved outwards; polygons are clockwise, as x and y grow."""
+    """Return the part with its edge moved outwards; polygons are clockwise, as x and y grow."""
     if isinstance(part, Circle):
         return part._replace(radius=part.radius + by)
     points = part.points
@@ -103,7 +103,7 @@ def _grown(part: Circle | Polygon, by: float) -> Circle | Polygon:
 
 
 def _normal(begin: Point, end: Point) -> Point:
-    """The unit vector to the left of a line, which is outside."""
+    """Return the unit vector to the left of a line, which is outside."""
     (x, y), (u, v) = begin, end
     length = math.hypot(u - x, v - y) or 1
     return (v - y) / length, (x - u) / length

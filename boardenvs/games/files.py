@@ -26,8 +26,8 @@ OWN_FOLDERS = {
 
 
 def file_name(game: Game) -> str:
-    """The game's id, and the values of its rules that are not the defaults, joined as a file's
-    name.
+    """Return the game's id, and the values of its rules that are not the defaults, joined as a
+    file's name.
     """
     if game.files is None:
         usual = defaults(game.id)
@@ -38,7 +38,8 @@ def file_name(game: Game) -> str:
 
 
 def path_of(folder: Path, game: Game, ending: str = ".npz") -> Path:
-    """The path of a game's file, whether it exists or not; `folder` is the folder in the package.
+    """Return the path of a game's file, whether it exists or not; `folder` is the folder in the
+    package.
 
     ValueError for a game of another package that names no folder.
     """
@@ -52,15 +53,15 @@ def path_of(folder: Path, game: Game, ending: str = ".npz") -> Path:
 
 
 def find_file(folder: Path, game: Game, ending: str = ".npz") -> Path | None:
-    """The file of a game, or None if there is none; Reversi, which has Othello's rules, has the
-    same file.
+    """Return the file of a game, or None if there is none; Reversi, which has Othello's rules, has
+    the same file.
     """
     games = _namesakes(game) if game.files is None else [game]
     return next(filter(Path.is_file, (path_of(folder, one, ending) for one in games)), None)
 
 
 def require_file(folder: Path, game: Game, missing: str, ending: str, advice: str) -> Path:
-    """The file that `find_file` finds.
+    """Return the file that `find_file` finds.
 
     ValueError if there is none: it begins with `missing`, such as "there is no scale", and names
     the games that have one and what to do.
@@ -73,7 +74,7 @@ def require_file(folder: Path, game: Game, missing: str, ending: str, advice: st
 
 
 def digest(path: Path) -> str:
-    """The beginning of a file's SHA-256: tables name what they were made with by it."""
+    """Return the beginning of a file's SHA-256: tables name what they were made with by it."""
     return hashlib.sha256(path.read_bytes()).hexdigest()[:8]
 
 

@@ -160,7 +160,7 @@ board and the empty points that only its stones reach; white gets further points
 
 
 def _repeated(passes: Bits, repeats: Bits) -> Bits:
-    """The flag 1 where a stone has made a position that has been there."""
+    """Return the flag 1 where a stone has made a position that has been there."""
     return nonzero(repeats) & (nonzero(passes) ^ 1)
 
 
@@ -169,7 +169,7 @@ def _value(stones: Bits, empty: Bits, near: Bits) -> Bits:
 
 
 def _with_two_liberties(own: Bits, opp: Bits, empty: Bits) -> Bits:
-    """The stones of groups that have two empty neighbours or more: more than four labels."""
+    """Return the stones of groups that have two empty neighbours or more: more than four labels."""
     stones = own | opp
     linked = [own & step(own, way) | opp & step(opp, way) for way in (N, E, S, W)]
     labels = [repeat(_groups, stones & _beside(empty & points), *linked) for points in _LABELLED]

@@ -76,7 +76,7 @@ edge a1 to a11 to the edge k1 to k11. There is no draw, and nobody passes.""",
 
 
 def connects(stones: Bits, role: Bits) -> Bits:
-    """The flag 1 where the role's stones connect its edges."""
+    """Return the flag 1 where the role's stones connect its edges."""
     black, white = spread(role ^ 1, BOARD.all), spread(role, BOARD.all)
     first = BOARD.rank(0) & black | BOARD.file(0) & white
     last = BOARD.rank(10) & black | BOARD.file(10) & white

@@ -176,15 +176,16 @@ class LinesOfAction(Game):
 
 
 def _tournament_points(own: Bits, opp: Bits, repeats: Bits) -> tuple[Bits, Bits]:
-    """A point for the winner; `opp` has moved, and wins if that connected both sides."""
+    """Return a point for the winner; `opp` has moved, and wins if that connected both sides."""
     mine, theirs, counts = connected(own), connected(opp), nonzero(repeats) ^ 1
     stuck = all_empty(_classic_moves(own, opp))
     return counts & mine & (theirs ^ 1), counts & (theirs | (stuck & (mine ^ 1)))
 
 
 def _classic_moves(own: Bits, opp: Bits) -> tuple[Bits, ...]:
-    """All moves at once: for each distance k, the pieces whose line holds k pieces, and of these
-    the ones with no opposing piece on the squares 1 to k-1 ahead and no own piece on square k.
+    """Compute all moves at once: for each distance k, the pieces whose line holds k pieces, and of
+    these the ones with no opposing piece on the squares 1 to k-1 ahead and no own piece on square
+    k.
     """
     moves: dict[Direction, Bits] = {}
     free = ~own & ALL
@@ -200,7 +201,7 @@ def _classic_moves(own: Bits, opp: Bits) -> tuple[Bits, ...]:
 
 
 def _that_can_go(movers: Bits, free: Bits, opp: Bits, direction: Direction, distance: int) -> Bits:
-    """The movers with a free square at this distance and no piece of `opp` before it."""
+    """Return the movers with a free square at this distance and no piece of `opp` before it."""
     back = direction.opposite
     movers = movers & steps(free, back, distance)
     if distance > 1:
@@ -215,7 +216,7 @@ def _described_moves(own: Bits, opp: Bits) -> tuple[Bits, ...]:
 
 
 def _cost(pieces: Bits) -> Bits:
-    """The penalty of a side for its groups and its distance from the centre."""
+    """Return the penalty of a side for its groups and its distance from the centre."""
     distance = reduce(add, [popcount(pieces & (ALL ^ inner)) for inner in RINGS[1:]])
     # Twelve pieces cannot enclose eight holes: the sum stays above 0.
     return (euler_number(pieces) + 8) * GROUP + distance * RING

@@ -18,14 +18,14 @@ MEN = 12  # a side at the start, and so at most
 
 
 def connected(pieces: Bits) -> Bits:
-    """The flag 1 where the pieces, at most twelve, are one 8-connected group, or none."""
+    """Return the flag 1 where the pieces, at most twelve, are one 8-connected group, or none."""
     # Groups are at least as many as the Euler number, which is cheap and never below -7.
     one_perhaps = less(euler_number(pieces) + 7 & ALL, 9)
     return when(one_perhaps, _flood, pieces)
 
 
 def euler_number(pieces: Bits) -> Bits:
-    """The number of 8-connected groups less the number of holes in them, modulo 2**64.
+    """Return the number of 8-connected groups less the number of holes in them, modulo 2**64.
 
     Pieces less neighbouring pairs, plus triples within a 2x2 block, less full blocks: the Euler
     characteristic of the complex whose simplices are the sets of mutual neighbours. Counting a
@@ -53,7 +53,7 @@ _SPREADS = 99  # two pieces in opposite corners have 98
 
 
 def _digits(numbers: list[int]) -> list[int]:
-    """The squares whose numbers have each binary digit, lowest first."""
+    """Return the squares whose numbers have each binary digit, lowest first."""
     return [
         sum(1 << square for square in range(64) if numbers[square] >> digit & 1)
         for digit in range(max(numbers).bit_length())
@@ -95,7 +95,7 @@ def _of_side(pieces: Bits) -> dict[str, Feature]:
 
 
 def _spread(pieces: Bits) -> Bits:
-    """The mean of the pieces' squared distances from their centre, in quarters."""
+    """Return the mean of the pieces' squared distances from their centre, in quarters."""
     count = popcount(pieces)
     x = 2 * _total(pieces, _FILES) - 7 * count
     y = 2 * _total(pieces, _RANKS) - 7 * count
@@ -104,5 +104,5 @@ def _spread(pieces: Bits) -> Bits:
 
 
 def _total(pieces: Bits, digits: list[int]) -> Bits:
-    """The sum over the pieces of the numbers with these digits."""
+    """Return the sum over the pieces of the numbers with these digits."""
     return reduce(add, [popcount(pieces & squares) << k for k, squares in enumerate(digits)])

@@ -29,7 +29,7 @@ TARGETS = tuple(squares_of(POINTS))
 
 
 def _neighbours(point: int) -> int:
-    """The points beside this one in its lines, which have a middle and two ends."""
+    """Return the points beside this one in its lines, which have a middle and two ends."""
     neighbours = 0
     for line in LINES:
         _, middle, _ = squares_of(line)
@@ -160,7 +160,7 @@ move, loses. After 200 turns the game is a draw.""",
     def points(
         self, own: Bits, opp: Bits, own_hand: Bits, opp_hand: Bits, removes: Bits
     ) -> tuple[Bits, Bits]:
-        """A side with two men, or without a move, loses."""
+        """Return a side with two men, or without a move, loses."""
         stuck = all_empty(self.moves(own, opp, own_hand, removes))
         lost = stuck | less(popcount(own) + own_hand, 3)
         won = less(popcount(opp) + opp_hand, 3)
@@ -177,5 +177,5 @@ move, loses. After 200 turns the game is a draw.""",
 
 
 def _in_lines(men: Bits) -> Bits:
-    """The men that stand in a full line."""
+    """Return the men that stand in a full line."""
     return reduce(or_, [line & spread(nonzero(line & ~men) ^ 1) for line in LINES])

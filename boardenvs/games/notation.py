@@ -14,14 +14,14 @@ _SHOWN = 12  # legal moves in a message
 
 
 def legal_names(position: Position) -> dict[str, int]:
-    """The legal actions by name; none where the game is over."""
+    """Return the legal actions by name; none where the game is over."""
     if position.is_over():
         return {}
     return {position.game.action_name(a, position): a for a in position.legal_actions()}
 
 
 def legal_spellings(position: Position) -> dict[str, int]:
-    """The legal actions by name, and by the further names that are read."""
+    """Return the legal actions by name, and by the further names that are read."""
     game = position.game
     return {
         spelling: action
@@ -31,7 +31,7 @@ def legal_spellings(position: Position) -> dict[str, int]:
 
 
 def parse_move(text: str, position: Position) -> int:
-    """The legal action that a text means.
+    """Return the legal action that a text means.
 
     Capitals, spaces and what stands between two squares are free: "D3", "b1 b3" and "B1xB3" are
     read. IllegalActionError, with what is legal, where the text is no legal move.
@@ -52,7 +52,7 @@ def _plain(text: str) -> str:
 
 
 def _unmarked(text: str) -> str:
-    """A name of a move in chess without signs of check, promotion and quality."""
+    """Return a name of a move in chess without signs of check, promotion and quality."""
     return re.sub(r"[+#=!?\s]", "", text).replace("0", "O")
 
 

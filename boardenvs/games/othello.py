@@ -100,7 +100,7 @@ class Othello(Game):
         return (self.mobility(own, opp),)
 
     def mobility(self, own: Bits, opp: Bits) -> Bits:
-        """The empty squares from which a line of `opp` leads to one of `own`."""
+        """Return the empty squares from which a line of `opp` leads to one of `own`."""
         return union(_beyond, own, opp) & ~(own | opp) & (ALL ^ self.holes)
 
     def play(self, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
@@ -124,9 +124,9 @@ class Othello(Game):
         return mine + left * less(theirs, mine), theirs + left * less(mine, theirs)
 
     def stable(self, own: Bits, opp: Bits) -> Bits:
-        """A disc cannot be flipped along a line that is full, or that ends beside it, or in which a
-        stable disc of its colour is beside it. One that is safe so on all four lines is stable
-        (after P. S. Rosenbloom, "A world-championship-level Othello program", 1982).
+        """A disc cannot be flipped along a line that is full, or that ends beside it, or in
+        which a stable disc of its colour is beside it. One that is safe so on all four lines is
+        stable (after P. S. Rosenbloom, "A world-championship-level Othello program", 1982).
         """
         board = ALL ^ self.holes
         empty, stable = ~(own | opp) & board, 0
@@ -147,7 +147,7 @@ class Othello(Game):
         return f"{self.id} has a heuristic for boards with corners, and all four are holes"
 
     def evaluate(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, Bits]:
-        """The weights of both sides' discs; what a disc costs is credited to the other side."""
+        """Return the weights of both sides' discs; what one costs is credited to the other side."""
         return _value(own, opp), _value(opp, own)
 
 
@@ -156,7 +156,7 @@ Reversi = partial(Othello, id="reversi")
 
 
 def _unsafe(axis: Direction | Lanes, empty: Bits, stable: Bits, board: Bits) -> Bits:
-    """The squares whose line along this axis is not full, but for its ends and those beside
+    """Return the squares whose line along this axis is not full, but for its ends and those beside
     stable ones.
     """
     inner = step(board, axis) & step(board, axis.opposite)
@@ -165,18 +165,18 @@ def _unsafe(axis: Direction | Lanes, empty: Bits, stable: Bits, board: Bits) -> 
 
 
 def _beyond(direction: Direction | Lanes, own: Bits, opp: Bits) -> Bits:
-    """The squares beyond lines of `opp` that begin beside `own`."""
+    """Return the squares beyond lines of `opp` that begin beside `own`."""
     return step(fill(own, opp & direction.inner, direction, _LONGEST), direction)
 
 
 def _bracketed(direction: Direction | Lanes, placed: Bits, own: Bits, opp: Bits) -> Bits:
-    """The line of `opp` that `placed` and a disc of `own` bracket in this direction."""
+    """Return the line of `opp` that `placed` and a disc of `own` bracket in this direction."""
     line = fill(placed, opp & direction.inner, direction, _LONGEST)
     return guard(line, partial(_if_bracketed, direction=direction), own)
 
 
 def _if_bracketed(line: Bits, own: Bits, direction: Direction | Lanes) -> Bits:
-    """The line where a disc of `own` follows it, else nothing."""
+    """Return the line where a disc of `own` follows it, else nothing."""
     return line & spread(nonzero(step(line, direction) & own))
 
 

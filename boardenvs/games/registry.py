@@ -96,7 +96,9 @@ add = GAMES.add
 
 
 def importable() -> list[str]:
-    """The ids of the games that can be made; RuntimeWarning for each that cannot be imported."""
+    """Return the ids of the games that can be made; RuntimeWarning for each that cannot be
+    imported.
+    """
     names = []
     for game_id in GAMES:
         try:
@@ -109,7 +111,9 @@ def importable() -> list[str]:
 
 
 def _load(point: EntryPoint) -> Factory:
-    """The factory that an installed package declares; ValueError where it cannot be imported."""
+    """Return the factory that an installed package declares; ValueError where it cannot be
+    imported.
+    """
     try:
         factory: Factory = point.load()
     except (Exception, SystemExit) as error:
@@ -128,8 +132,8 @@ class _Named(NamedTuple):
 
 
 def make(game: str | Game | type[Any], **rules: Any) -> Game:
-    """The game that a text names, with rule parameters such as `rules="classic"`; a Game is itself,
-    and a class in plain Python its `PlainGame`.
+    """Return the game that a text names, with rule parameters such as `rules="classic"`; a Game is
+    itself, and a class in plain Python its `PlainGame`.
 
     ValueError for an unknown name or a wrong value, TypeError for an unknown parameter; both name
     what would be right.
@@ -156,7 +160,8 @@ def make(game: str | Game | type[Any], **rules: Any) -> Game:
 
 
 def parse(spec: str) -> Game:
-    """The game of a text: "othello", "wolf_and_sheep:rules=described", "my_games:Breakthrough".
+    """Return the game of a text: "othello", "wolf_and_sheep:rules=described",
+    "my_games:Breakthrough".
 
     The last imports a module: for texts out of files see `make_from_file`. ValueError for unknown
     names, with the nearest one that exists, and for wrong values.
@@ -179,7 +184,7 @@ def make_from_file(spec: str, **rules: Any) -> Game:
 
 
 def to_file(game: Game) -> dict[str, Any]:
-    """The arguments of `make_from_file` for this game: its name as "game", and its "rules"."""
+    """Return the arguments of `make_from_file` for this game: its name as "game", its "rules"."""
     name = name_of(game)
     return {"game": name, "rules": {key: getattr(game, key) for key in parameters(name)}}
 
@@ -194,7 +199,9 @@ def check_same_rules(game: Game, own: Game, what: str, why: str) -> None:
 
 
 def imports_code(spec: object) -> bool:
-    """Whether a game's text names code that is not in memory as a game: making it may run that."""
+    """Return whether a game's text names code that is not in memory as a game: making it may run
+    that.
+    """
     if not isinstance(spec, str):
         return False
     in_python = None if spec.partition(":")[0] in GAMES else _IN_PYTHON.fullmatch(spec)
@@ -202,7 +209,9 @@ def imports_code(spec: object) -> bool:
 
 
 def _is_known_game(target: str) -> bool:
-    """Whether "MODULE:NAME" is a game, or a class of games, that is in memory; nothing is run."""
+    """Return whether "MODULE:NAME" is a game, or a class of games, that is in memory; nothing is
+    run.
+    """
     module, _, name = target.partition(":")
     named: Any = sys.modules.get(module)
     for part in name.split("."):
@@ -211,8 +220,8 @@ def _is_known_game(target: str) -> bool:
 
 
 def spec_of(game: Game) -> str:
-    """The text from which `parse` makes this game: its name, and the parameters that differ from
-    their defaults.
+    """Return the text from which `parse` makes this game: its name, and the parameters that differ
+    from their defaults.
     """
     name = name_of(game)
     values = {k: getattr(game, k) for k, v in defaults(name).items() if getattr(game, k) != v}
@@ -220,8 +229,8 @@ def spec_of(game: Game) -> str:
 
 
 def name_of(game: Game) -> str:
-    """The game's text without parameters: its id or, if that is not registered, the place of its
-    class, "my_games:Breakthrough".
+    """Return the game's text without parameters: its id or, if that is not registered, the place of
+    its class, "my_games:Breakthrough".
     """
     if game.id in GAMES and make(game.id).source is game.source:
         return game.id
@@ -229,13 +238,13 @@ def name_of(game: Game) -> str:
 
 
 def defaults(game: str) -> dict[str, Any]:
-    """A game's rule parameters and their values by default; ValueError for an unknown name."""
+    """Return a game's rule parameters and their defaults; ValueError for an unknown name."""
     _, factory, _, hidden = _find(game)
     return _parameters(factory, hidden)
 
 
 def parameters(game: str) -> list[str]:
-    """The names of a game's rule parameters; ValueError for an unknown name."""
+    """Return the names of a game's rule parameters; ValueError for an unknown name."""
     return list(defaults(game))
 
 
@@ -274,7 +283,7 @@ def _is_class_of_games(kind: object) -> bool:
 
 
 def _is_plain(kind: object) -> bool:
-    """Whether it is a class of positions in plain Python; only then its module is imported."""
+    """Return whether it is a plain class of positions; only then its module is imported."""
     if not inspect.isclass(kind) or issubclass(kind, Game):
         return False
     from boardenvs.game.plain import is_plain
@@ -289,8 +298,8 @@ def _plain_game(kind: Any) -> Factory:
 
 
 def _state_of(factory: Any) -> tuple[str, ...]:
-    """The parameters of a plain class's constructor that are no parameters of the rules: all that
-    are not annotated as a bool, a number or a text.
+    """Return the parameters of a plain class's constructor that are no parameters of the rules: all
+    that are not annotated as a bool, a number or a text.
     """
     types = parameters_of(factory) if _is_plain(factory) else {}
     return tuple(name for name, kind in types.items() if kind not in (bool, int, float, str))
@@ -306,7 +315,7 @@ def _parameters(factory: Factory, hidden: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _checked(factory: Factory, values: dict[str, Any], name: str) -> Game:
-    """The game that the factory makes; ValueError if it raises, or makes something else."""
+    """Return the game that the factory makes; ValueError if it raises, or makes something else."""
     try:
         with naming_errors(name, _package(factory)):
             kind: Any = factory
@@ -321,6 +330,6 @@ def _checked(factory: Factory, values: dict[str, Any], name: str) -> Game:
 
 
 def _package(factory: Factory) -> str:
-    """The top-level package that a factory is of."""
+    """Return the top-level package that a factory is of."""
     function = getattr(factory, "func", factory)  # of a partial
     return top_level(getattr(function, "__module__", None) or "")

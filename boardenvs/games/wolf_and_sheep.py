@@ -145,7 +145,7 @@ class WolfAndSheep(Game):
             )
 
     def evaluate(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, Bits]:
-        """Whether the sheep's line has gaps, and how far the wolf is behind it.
+        """Return whether the sheep's line has gaps, and how far the wolf is behind it.
 
         The wolf's prospects are credited to it; the sheep's are what it lacks.
         """
@@ -159,13 +159,13 @@ class WolfAndSheep(Game):
 
 
 def can_move(pieces: Bits, others: Bits, directions: Sequence[Direction]) -> Bits:
-    """The flag 1 where one of the pieces has an empty square next to it."""
+    """Return the flag 1 where one of the pieces has an empty square next to it."""
     around = reduce(or_, [step(pieces, d) for d in directions])
     return nonzero(around & ~(pieces | others))
 
 
 def _within_reach(wolf: Bits, sheep: Bits, directions: Sequence[Direction]) -> Bits:
-    """Where the wolf could go if the sheep stood still."""
+    """Return where the wolf could go if the sheep stood still."""
     for _ in range(_WAY):
         wolf = wolf | reduce(or_, [step(wolf, d) & ~sheep for d in directions])
     return wolf

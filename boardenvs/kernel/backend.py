@@ -119,7 +119,7 @@ class Kernel:
         return function(*inputs)
 
     def as_written(self, *inputs: int) -> Any:
-        """The function on ints as its author has written it, not compiled."""
+        """Return the function on ints as its author has written it, not compiled."""
         return self._function(*inputs)
 
     def one_in_parts(self, *inputs: int) -> tuple[tuple[int, ...], Array]:

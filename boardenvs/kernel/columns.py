@@ -81,7 +81,7 @@ class Column:
         return builder.gep(builder.gep(base, [distance]), [WORD(offset * self._size)])
 
     def load(self, group: Group) -> list[RowWord]:
-        """Its words of a group of rows."""
+        """Return its words of a group of rows."""
         loaded = [self._load_one(group)] if self.together else self._load_rows(group)
         return [RowWord(group, value, self, place) for place, value in enumerate(loaded)]
 

@@ -62,8 +62,8 @@ def njit(*signatures: Any, cache: bool = False, **options: Any) -> Callable[...,
 
 
 def _once_for_all_processes(dispatcher: Any) -> Callable[..., Any]:
-    """The dispatcher's `compile`, which looks into the cache first; a process that finds nothing
-    there while another one compiles the function waits for what that keeps.
+    """Return the dispatcher's `compile`, which looks into the cache first; a process that finds
+    nothing there while another one compiles the function waits for what that keeps.
     """
     compile_or_load = dispatcher.compile
 
@@ -121,7 +121,9 @@ class MachineCode(_Cache):
         return str(cache_folder())
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The function compiled for these types; None if it is not stored or cannot be trusted."""
+        """Return the function compiled for these types; None if it is not stored or cannot be
+        trusted.
+        """
         target_context.refresh()
         path = self.path(sig, target_context.codegen())
         content = _read(path)
@@ -156,7 +158,7 @@ class MachineCode(_Cache):
         """Nothing: files are named by all that they depend on."""
 
     def path(self, sig: Any, codegen: Any) -> Path:
-        """Where what is compiled for these types is kept."""
+        """Return where what is compiled for these types is kept."""
         depends_on = (
             FORMAT,
             numba.__version__,
@@ -171,14 +173,14 @@ class MachineCode(_Cache):
 
 
 def _described(kind: Any) -> Any:
-    """A Numba type as text; of a named tuple its fields too, which its own text leaves out."""
+    """Return a Numba type as text, with the fields of a named tuple, which Numba leaves out."""
     fields = getattr(kind, "fields", None)
     parts = [_described(part) for part in getattr(kind, "types", ())]
     return (str(kind), fields, parts) if fields else str(kind)
 
 
 def _read(path: Path) -> bytes | None:
-    """The content of a file that is complete and that no other user could have written."""
+    """Return the content of a file that is complete and that no other user could have written."""
     try:
         content = read_kept(path)
     except FileNotFoundError:

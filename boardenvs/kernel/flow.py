@@ -11,7 +11,7 @@ from boardenvs.kernel.wide import WIDTH, Wide, join, split
 
 
 def spread(flag: Bits, squares: int = ALL) -> Bits:
-    """The squares if the flag is 1, and 0 if it is 0; by default 64 ones.
+    """Return the squares if the flag is 1, and 0 if it is 0; by default 64 ones.
 
     On a board of more than 64 squares, `squares` make a set as wide as the board.
     """

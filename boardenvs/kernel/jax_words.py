@@ -39,7 +39,7 @@ class JaxWord(OperatorWord):
         return JaxWord(jnp.asarray(function(*map(_array, operands)), jnp.uint64))
 
     def lookup(self, table: Table) -> JaxWord:
-        """The element of a `Table`; the last one for an index beyond it."""
+        """Return the element of a `Table`; the last one for an index beyond it."""
         index = self.bits.astype(jnp.int32)
         return JaxWord(jnp.take(jnp.asarray(table.array), index, mode="clip"))
 
@@ -57,7 +57,7 @@ def _array(word: JaxWord | int) -> jax.Array:
 
 
 def on_words(function: Callable[..., Sequence[Any]]) -> Callable[..., tuple[Stored, ...]]:
-    """The function of words as a function of stored words and arrays of integers."""
+    """Return the function of words as a function of stored words and arrays of integers."""
 
     def run(*inputs: Any) -> tuple[Stored, ...]:
         with jax.enable_x64(True):
@@ -74,15 +74,15 @@ def _load(stored: Stored | jax.Array) -> JaxWord:
 
 
 def store(word: JaxWord | int) -> Stored:
-    """The word as arrays."""
+    """Return the word as arrays."""
     if isinstance(word, int):
         return jnp.uint32(word & 0xFFFFFFFF), jnp.uint32(word >> 32 & 0xFFFFFFFF)
     return word.bits.astype(jnp.uint32), (word.bits >> 32).astype(jnp.uint32)
 
 
 def when(condition: JaxWord, function: Callable[..., Any], *args: Any) -> JaxWord:
-    """The function's one result where the condition is not 0, else 0. XLA works on all rows alike:
-    the function is computed for all.
+    """Return the function's one result where the condition is not 0, else 0. XLA works on all rows
+    alike: the function is computed for all.
     """
     (word,) = map(_array, function(*args))
     return JaxWord(jnp.where(condition.bits != 0, word, jnp.zeros_like(word)))
@@ -103,7 +103,7 @@ def repeat(function: Callable[..., Any], words: Sequence[Any], count: int) -> li
 
 
 def apart(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, kept from being merged with what uses its results.
+    """Return the function, kept from being merged with what uses its results.
 
     XLA on the CPU merges cheap operations into their users, and would compute the rules again for
     every byte of masks and planes. It does not inline a function that is marked so; on other
@@ -125,7 +125,7 @@ def apart(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def bits_of(words: Sequence[Stored]) -> jax.Array:
-    """The bits of W stored words, lowest first, (64 * W,) bool."""
+    """Return the bits of W stored words, lowest first, (64 * W,) bool."""
     numbers = jnp.stack([half for word in words for half in word])
     places = jnp.arange(32, dtype=jnp.uint32)[None, :]  # of one rank: JAX may insist
     one = jnp.ones((), jnp.uint32)

@@ -25,7 +25,7 @@ class Piece(NamedTuple):
 
 
 def write_jax(program: Program, name: str) -> str:
-    """The source of a function of words that returns the outputs as a tuple."""
+    """Return the source of a function of words that returns the outputs as a tuple."""
     functions = WordFunctions()
     functions.add(program, name)
     return "\n".join([*functions.lines, ""])
@@ -34,8 +34,8 @@ def write_jax(program: Program, name: str) -> str:
 def compile_jax(
     program: Program, name: str, pieces: bool = False
 ) -> Callable[..., tuple[Any, ...]]:
-    """A function that JAX can trace, of `program.num_inputs` stored words or small numbers; it
-    returns a tuple of stored words. With `pieces`, a long program is cut into pieces, each kept
+    """Return a function that JAX can trace, of `program.num_inputs` stored words or small numbers;
+    it returns a tuple of stored words. With `pieces`, a long program is cut into pieces, each kept
     `apart` from the users of its results.
     """
     from boardenvs.kernel.jax_words import apart, on_words, repeat, store, when  # JAX is optional
@@ -66,7 +66,7 @@ def compile_jax(
 
 
 def cut(program: Program, size: int) -> list[Piece]:
-    """The program cut into pieces of `size` operations, to be run in order."""
+    """Return the program cut into pieces of `size` operations, to be run in order."""
     steps, parts = program.steps(), []
     while steps:
         end = size

@@ -51,17 +51,17 @@ def number(x: Any) -> int:
 
 
 def wrap(x: Any) -> Word:
-    """A sum or product of words, modulo 2**64."""
+    """Return a sum or product of words, modulo 2**64."""
     return int(x) & 0xFFFF_FFFF_FFFF_FFFF
 
 
 def popcount(x: Word) -> Word:
-    """The number of set bits."""
+    """Return the number of set bits."""
     return x.bit_count()
 
 
 def trailing_zeros(x: Word) -> Word:
-    """The index of the lowest set bit; x must not be 0."""
+    """Return the index of the lowest set bit; x must not be 0."""
     return (x & -x).bit_length() - 1
 
 
@@ -81,7 +81,7 @@ def add_words(array: Array, target: Word, first: Word, second: Word, count: Word
 def sum_weights(
     weights: Array, start: Word, array: Array, numbers: Word, offsets: Word, count: Word
 ) -> int:
-    """The sum of the weights chosen by numbers of 16 bits, four in each of `count` words.
+    """Return the sum of the weights chosen by numbers of 16 bits, four in each of `count` words.
 
     Each is an index from `start` plus its own offset. `count` is a multiple of GROUP.
     """
@@ -110,153 +110,160 @@ def step_words_no_legal(*inputs: Word) -> tuple[Word, ...]:
 
 
 def words_after(*inputs: Word) -> tuple[Word, ...]:
-    """Only the words after an action, as the side then to move sees them, and which side it is,
-    given words, to_move and the action: no legal actions, no end.
+    """Return only the words after an action, as the side then to move sees them, and which side it
+    is, given words, to_move and the action: no legal actions, no end.
     """
     raise NotImplementedError
 
 
 def begin(*inputs: Word) -> tuple[Word, ...]:
-    """The words of the legal actions, and 1 if the game is over, given words, to_move and ply: what
-    `step_words` says, if the position has not been there before. Only of games with a history.
+    """Return the words of the legal actions, and 1 if the game is over, given words, to_move and
+    ply: what `step_words` says, if the position has not been there before. Only of games with a
+    history.
     """
     raise NotImplementedError
 
 
 def stable(*words: Word) -> tuple[Word]:
-    """Squares of `opp` that it keeps to the end of the game."""
+    """Return squares of `opp` that it keeps to the end of the game."""
     raise NotImplementedError
 
 
 def sample(*words: Word) -> tuple[Word]:
-    """One of the legal actions, all as likely; `words` are theirs, and then random bits."""
+    """Return one of the legal actions, all as likely; `words` are theirs, and then random bits."""
     raise NotImplementedError
 
 
 def points(*inputs: Word) -> tuple[Word, Word]:
-    """The points of the side to move and of the other side, given words and to_move."""
+    """Return the points of the side to move and of the other side, given words and to_move."""
     raise NotImplementedError
 
 
 def evaluate(*inputs: Word) -> tuple[Word, Word]:
-    """The heuristic's values for the side to move and the other, given words, to_move and ply."""
+    """Return the heuristic's values for the side to move and the other, given words, to_move and
+    ply.
+    """
     raise NotImplementedError
 
 
 def forcing(*inputs: Word) -> tuple[Word, ...]:
-    """The words of the legal moves that are forcing, given words, to_move and the legal ones."""
+    """Return the words of the legal moves that are forcing, given words, to_move and the legal
+    ones.
+    """
     raise NotImplementedError
 
 
 def features(*inputs: Word) -> tuple[Word, ...]:
-    """The `feature_count` features of the game, given words, to_move and ply."""
+    """Return the `feature_count` features of the game, given words, to_move and ply."""
     raise NotImplementedError
 
 
 def feature_count() -> int:
-    """How many features the game has."""
+    """Return how many features the game has."""
     raise NotImplementedError
 
 
 def changed(*inputs: Word) -> tuple[Word, ...]:
-    """The squares whose content differs between two positions, given the words of both."""
+    """Return the squares whose content differs between two positions, given the words of both."""
     raise NotImplementedError
 
 
 def digit(*inputs: Word) -> tuple[Word]:
-    """The kind of piece on a square, from 1, or 0 if it is empty, given words and the square."""
+    """Return the kind of piece on a square, from 1, or 0 if it is empty, given words and the
+    square.
+    """
     raise NotImplementedError
 
 
 def swap_sides(*words: Word) -> tuple[Word, ...]:
-    """The words of a position as the other side sees them."""
+    """Return the words of a position as the other side sees them."""
     raise NotImplementedError
 
 
 def pieces(*words: Word) -> tuple[Word]:
-    """How many pieces there are on the board."""
+    """Return how many pieces there are on the board."""
     raise NotImplementedError
 
 
 def digit_count() -> Word:
-    """How many digits there are."""
+    """Return how many digits there are."""
     raise NotImplementedError
 
 
 def square_count() -> Word:
-    """How many squares the board has."""
+    """Return how many squares the board has."""
     raise NotImplementedError
 
 
 def board_words() -> int:
-    """How many words a set of squares takes."""
+    """Return how many words a set of squares takes."""
     raise NotImplementedError
 
 
 def word_count() -> int:
-    """How many words a position has."""
+    """Return how many words a position has."""
     raise NotImplementedError
 
 
 def known_words() -> int:
-    """How many of them tell positions apart: without the key and the repeats, the last two words
-    in a game with a history.
+    """Return how many of them tell positions apart: without the key and the repeats, the last two
+    words in a game with a history.
     """
     raise NotImplementedError
 
 
 def history() -> int:
-    """How many of the last positions are remembered by their keys."""
+    """Return how many of the last positions are remembered by their keys."""
     raise NotImplementedError
 
 
 def alternates() -> bool:
-    """Whether the turn passes with every ply."""
+    """Return whether the turn passes with every ply."""
     raise NotImplementedError
 
 
 def legal_words() -> int:
-    """How many words the legal actions take."""
+    """Return how many words the legal actions take."""
     raise NotImplementedError
 
 
 def noop() -> int:
-    """The number of the action that passes."""
+    """Return the number of the action that passes."""
     raise NotImplementedError
 
 
 def max_ply() -> Word:
-    """The cap on plies, or a number that no game reaches."""
+    """Return the cap on plies, or a number that no game reaches."""
     raise NotImplementedError
 
 
 def margin_counts() -> bool:
-    """Whether a game is better won by more points, not sooner."""
+    """Return whether a game is better won by more points, not sooner."""
     raise NotImplementedError
 
 
 def fills_by_capture() -> bool:
-    """Whether a square may be filled exactly where that captures (see `Game`)."""
+    """Return whether a square may be filled exactly where that captures (see `Game`)."""
     raise NotImplementedError
 
 
 def has_stable() -> bool:
-    """Whether the game says which squares are stable."""
+    """Return whether the game says which squares are stable."""
     raise NotImplementedError
 
 
 def has_forcing() -> bool:
-    """Whether the game says which moves are forcing."""
+    """Return whether the game says which moves are forcing."""
     raise NotImplementedError
 
 
 def board() -> Word:
-    """The squares in play."""
+    """Return the squares in play."""
     raise NotImplementedError
 
 
 def read_words(array: Array, start: int) -> tuple[Word, ...]:
-    """The words of a position that are stored from array[start] on."""
+    """Return the words of a position that are stored from array[start] on."""
     raise NotImplementedError
 
 
@@ -266,7 +273,7 @@ def write_words(array: Array, start: int, words: tuple[Word, ...]) -> None:
 
 
 def read_legal(array: Array, start: int) -> tuple[Word, ...]:
-    """The words of legal actions that are stored from array[start] on."""
+    """Return the words of legal actions that are stored from array[start] on."""
     raise NotImplementedError
 
 

@@ -17,7 +17,9 @@ _MAX_NESTING = 12  # CPython's parser refuses deeply nested parentheses
 
 
 def compile_python(program: Program, name: str) -> Callable[..., tuple[int, ...]]:
-    """A function of `program.num_inputs` ints in [0, 2**64) that returns the outputs as a tuple."""
+    """Return a function of `program.num_inputs` ints in [0, 2**64) that returns the outputs as a
+    tuple.
+    """
     source, names = write_python(program, name)
     run_source(source, f"{name} (python)", names)
     function: Callable[..., tuple[int, ...]] = names[name]
@@ -25,7 +27,7 @@ def compile_python(program: Program, name: str) -> Callable[..., tuple[int, ...]
 
 
 def write_python(program: Program, name: str) -> tuple[str, dict[str, Any]]:
-    """The source of that function, and the tables that its names `table_...` stand for."""
+    """Return the source of that function, and the tables that its names `table_...` stand for."""
     writer = _Writer()
     params = [f"a{i}" for i in range(program.num_inputs)]
     outputs = writer.body(program, params)
@@ -131,7 +133,7 @@ class _Writer:
         return ", ".join(names)
 
     def assign_anew(self, expression: str) -> str:
-        """A name of its own for a value."""
+        """Return a name of its own for a value."""
         name = self.fresh()
         self.emit(f"{name} = {expression}")
         return name
@@ -150,8 +152,8 @@ class _Writer:
 
 
 def _uses(program: Program) -> list[int]:
-    """How often each node is read, as an operand or an output. An operand of a branch, which may
-    not run, or of a loop, which runs often, counts twice, so that it gets a name before.
+    """Return how often each node is read, as an operand or an output. An operand of a branch, which
+    may not run, or of a loop, which runs often, counts twice, so that it gets a name before.
     """
     uses = [0] * len(program.nodes)
     for i in program.steps():

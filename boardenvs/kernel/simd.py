@@ -33,7 +33,7 @@ _WIDTHS = (("+avx512vpopcntdq", 8), ("+avx2", 4))
 
 
 def simd_width(features: str) -> int:
-    """How many words a vector of the processor holds, by the features that LLVM sees."""
+    """Return how many words a vector of the processor holds, by the features that LLVM sees."""
     return next((lanes for name, lanes in _WIDTHS if name in features.split(",")), 2)
 
 
@@ -51,7 +51,7 @@ class SimdWord(OperatorWord):
         self.value = value
 
     def apply(self, name: str, *operands: Operand) -> SimdWord:
-        """The instruction of an operation, written down."""
+        """Return the instruction of an operation, written down."""
         builder, kind = self.builder, self.value.type
         values = [in_lanes(x, kind) for x in operands]
         match name:
@@ -66,7 +66,7 @@ class SimdWord(OperatorWord):
         return SimdWord(builder, value)
 
     def lookup(self, table: Table) -> SimdWord:
-        """The element of a `Table` in each lane; the last one for an index beyond it."""
+        """Return the element of a `Table` in each lane; the last one for an index beyond it."""
         builder, array = self.builder, _constant_array(self.builder.module, table)
         one_word = self.value.type == WORD
         last = splat(self.value.type, len(table.values) - 1)
@@ -84,7 +84,7 @@ Function: TypeAlias = Callable[..., Sequence[Operand]]
 
 
 def when(condition: SimdWord, function: Function, *args: Operand) -> SimdWord:
-    """The function's one result where the condition is not 0, else 0.
+    """Return the function's one result where the condition is not 0, else 0.
 
     Nothing is computed if the condition is 0 in all lanes.
     """
@@ -140,7 +140,9 @@ def repeat(function: Function, words: Sequence[Operand], count: int) -> list[Sim
 def union(
     function: Function, columns: Sequence[Sequence[int]], words: Sequence[Operand]
 ) -> SimdWord:
-    """The OR of the function on constants, a lane for each element of the columns, and one word."""
+    """Return the OR of the function on constants, a lane for each element of the columns, and one
+    word.
+    """
     first = next(x for x in words if isinstance(x, SimdWord))
     builder, kind = first.builder, vector(len(columns[0]))
     constants = [ir.Constant(kind, list(column)) for column in columns]
@@ -150,7 +152,7 @@ def union(
 
 
 def _in_some_lane(builder: Any, flags: Any) -> Any:
-    """Whether a comparison of words holds in one of the lanes."""
+    """Return whether a comparison of words holds in one of the lanes."""
     if not isinstance(flags.type, ir.VectorType):
         return flags
     mask = builder.bitcast(flags, ir.IntType(flags.type.count))
@@ -168,7 +170,7 @@ def in_lanes(operand: Operand, kind: Any) -> Any:
 
 
 def splat(kind: Any, number: int) -> Any:
-    """The number, modulo 2**64, as a word or in every lane."""
+    """Return the number, modulo 2**64, as a word or in every lane."""
     number &= ALL
     return ir.Constant(kind, number if kind == WORD else [number] * kind.count)
 
@@ -179,12 +181,12 @@ def vector(lanes: int) -> Any:
 
 
 def split(builder: Any, value: Any) -> list[Any]:
-    """The words of a vector."""
+    """Return the words of a vector."""
     return [builder.extract_element(value, ir.IntType(32)(k)) for k in range(value.type.count)]
 
 
 def join(builder: Any, words: Sequence[Any]) -> Any:
-    """A vector of these words."""
+    """Return a vector of these words."""
     value = ir.Constant(vector(len(words)), ir.Undefined)
     for k, x in enumerate(words):
         value = builder.insert_element(value, x, ir.IntType(32)(k))
@@ -200,7 +202,7 @@ def _call_llvm(builder: Any, name: str, value: Any, result: Any) -> Any:
 
 
 def _constant_array(module: Any, table: Table) -> Any:
-    """The table as a constant of the module, once."""
+    """Return the table as a constant of the module, once."""
     name = f"table_{hashlib.sha256(repr(table.values).encode()).hexdigest()[:16]}"
     kind = ir.ArrayType(WORD, len(table.values))
     values = ir.Constant(kind, list(table.values))
@@ -293,5 +295,5 @@ def sum_weights(
 
 
 def _data(context: Any, builder: Any, signature: Any, args: Any, place: int) -> Any:
-    """The address of an array's first element."""
+    """Return the address of an array's first element."""
     return context.make_array(signature.args[place])(context, builder, args[place]).data

@@ -45,7 +45,7 @@ def set_num_threads(number: int | None) -> None:
 
 
 def get_num_threads() -> int:
-    """The number of threads for compiled batches of 16,384 boards and more.
+    """Return the number of threads for compiled batches of 16,384 boards and more.
 
     ValueError where $BOARDENVS_THREADS is no number of threads.
 

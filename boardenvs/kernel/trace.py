@@ -60,7 +60,7 @@ class Program:
         return self.add(name, *(self.index(x) for x in operands))
 
     def add(self, op: str, *args: int, extra: Any = None) -> Word:
-        """The word of this node; one that is already there is not repeated."""
+        """Return the word of this node; one that is already there is not repeated."""
         node = Node(op, args, extra)
         index = self._known.get(node)
         if index is None:
@@ -71,7 +71,9 @@ class Program:
         return Word(self, index)
 
     def index(self, value: Word | int) -> int:
-        """The node of a word of this program, or of a constant. ValueError for a foreign word."""
+        """Return the node of a word of this program, or of a constant. ValueError for a foreign
+        word.
+        """
         if isinstance(value, Word):
             if value.program is not self:
                 raise ValueError("a word of another program: pass it to the function as argument")
@@ -83,7 +85,7 @@ class Program:
         return Operand(self.possible[index], node.extra if node.op == "const" else None)
 
     def _possible_bits(self, node: Node) -> int:
-        """An upper bound of the bits set in the result, by which masks prove superfluous."""
+        """Return an upper bound of the bits set in the result, by which masks prove superfluous."""
         if node.op in OPERATIONS:
             bits: int = OPERATIONS[node.op].bound(*map(self._operand, node.args))
             return bits
@@ -96,8 +98,8 @@ class Program:
                 return ALL
 
     def steps(self) -> list[int]:
-        """The nodes to compute, in order: those that an output depends on and that are neither
-        inputs nor constants.
+        """Return the nodes to compute, in order: those that an output depends on and that are
+        neither inputs nor constants.
         """
         alive = [False] * len(self.nodes)
         for i in self.outputs:
@@ -110,7 +112,7 @@ class Program:
 
 
 def _constant(value: int) -> int:
-    """A number as a word, modulo 2**64 if negative; ValueError if it has more than 64 bits."""
+    """Return a number as a word, modulo 2**64; ValueError if it has more than 64 bits."""
     number = operator.index(value)
     if not -(1 << 64) <= number <= ALL:
         raise ValueError(
@@ -153,8 +155,8 @@ class Word:
         self.index = index
 
     def apply(self, name: str, *operands: Any) -> Word:
-        """The word of an operation of the table; this word is one of the operands. ValueError for
-        a shift that is no distance within a word.
+        """Return the word of an operation of the table; this word is one of the operands.
+        ValueError for a shift that is no distance within a word.
         """
         for operand in operands:
             if isinstance(operand, Wide):

@@ -39,7 +39,7 @@ class Wide:
         self.words = tuple(words)
 
     def apply(self, name: str, *operands: Any) -> Any:
-        """An operation with this as an operand; TypeError if there is no such operation."""
+        """Return an operation with this as an operand; TypeError if there is no such operation."""
         if name in ("nonzero", "popcount"):
             return _SUMS[name](self.words)
         if name in ("shl", "shr"):
@@ -67,7 +67,7 @@ class Wide:
         return operand
 
     def _moved(self, distance: int) -> list[Bits]:
-        """The words of it shifted to the left, to the right where negative."""
+        """Return the words of it shifted to the left, to the right where negative."""
         whole, rest = divmod(distance, 64)
         count = len(self.words)
         moved: list[Bits] = []
@@ -112,7 +112,7 @@ def _with_carry(
 
 
 def split(value: Bits, count: int) -> tuple[Bits, ...]:
-    """The lowest `count` words of a value; a word, and no more, is one of them."""
+    """Return the lowest `count` words of a value; a word, and no more, is one of them."""
     if isinstance(value, int):
         return tuple(value >> 64 * k & ALL for k in range(count))
     words = value.words if isinstance(value, Wide) else (value,)
@@ -120,7 +120,7 @@ def split(value: Bits, count: int) -> tuple[Bits, ...]:
 
 
 def join(words: Sequence[Bits]) -> Bits:
-    """The value of these words, lowest first."""
+    """Return the value of these words, lowest first."""
     if len(words) == 1:
         return words[0]
     if all(isinstance(word, int) for word in words):

@@ -22,7 +22,7 @@ class OperatorWord(ABC):
 
     @abstractmethod
     def apply(self, name: str, *operands: Any) -> Any:
-        """The word of an operation; the operands are ints and words, this one among them."""
+        """Return the word of an operation; the operands are ints and words, this one among them."""
 
     def __lt__(self, other: Any) -> Any:
         return self.apply("less", self, other)
@@ -36,7 +36,7 @@ class OperatorWord(ABC):
     __hash__ = None  # type: ignore[assignment]
 
     def bit_count(self) -> Any:
-        """The number of set bits."""
+        """Return the number of set bits."""
         return self.apply("popcount", self)
 
 
@@ -107,10 +107,10 @@ def _text(node: Node, index: int) -> str:
 
 
 def numbered(prefix: str, count: int) -> list[str]:
-    """The names prefix0, prefix1 and so on."""
+    """Return the names prefix0, prefix1 and so on."""
     return [f"{prefix}{k}" for k in range(count)]
 
 
 def in_tuple(names: Sequence[str]) -> str:
-    """The names as a tuple."""
+    """Return the names as a tuple."""
     return f"({', '.join(names)},)"

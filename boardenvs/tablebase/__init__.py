@@ -11,7 +11,7 @@ from boardenvs.tablebase.table import SolvedMoves, Tablebase, won_positions
 
 
 def is_solved(game: Game) -> bool:
-    """Whether every position of the game has an exact result here, by a table or by search."""
+    """Return whether every position of the game has an exact result, by table or search."""
     return Tablebase.covers(game) or connect_four.covers(game)
 
 

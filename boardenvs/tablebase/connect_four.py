@@ -47,7 +47,7 @@ class Solution(NamedTuple):
 
 
 def covers(game: Game) -> bool:
-    """Whether it is Connect Four; a subclass may have other rules."""
+    """Return whether it is Connect Four; a subclass may have other rules."""
     return type(game) is ConnectFour
 
 
@@ -91,8 +91,9 @@ class ExactSearch:
         return Solution(value, 2 * moves - (value > 0))
 
     def takes_long(self, position: Position, discs: int = _SLOW) -> bool:
-        """Whether there are fewer discs than this, and no entry in the book: with the default a
-        search may take seconds, with `EXACT` minutes. Without Numba, whether it takes seconds.
+        """Return whether there are fewer discs than this, and no entry in the book: with the
+        default a search may take seconds, with `EXACT` minutes. Without Numba, whether it takes
+        seconds.
         """
         most = discs if get_backend() == "numba" else _SLOW_IN_PYTHON
         return discs_of(position) < most and key_of_position(position) not in self._kept

@@ -60,7 +60,7 @@ class Tablebase:
 
     @staticmethod
     def covers(game: Game) -> bool:
-        """Whether there is a tablebase of the game; a subclass may have other rules."""
+        """Return whether there is a tablebase of the game; a subclass may have other rules."""
         return type(game) in NUMBERINGS
 
     @classmethod

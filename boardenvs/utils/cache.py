@@ -34,7 +34,7 @@ def cache_folder() -> Path:
 
 
 def is_trusted(path: Path) -> bool:
-    """Whether only this user, or root, owns the file or folder and may write to it."""
+    """Return whether only this user, or root, owns the file or folder and may write to it."""
     try:
         status = path.stat()
     except OSError:

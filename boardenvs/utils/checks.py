@@ -67,14 +67,14 @@ def _nearest(name: str, names: list[str]) -> list[str]:
 
 
 def is_whole(value: object, low: int, high: int | None = None) -> bool:
-    """Whether a value is an int, but not a bool, from `low` to `high`."""
+    """Return whether a value is an int, but not a bool, from `low` to `high`."""
     if isinstance(value, bool) or not isinstance(value, int):
         return False
     return value >= low and (high is None or value <= high)
 
 
 def is_number(value: object, low: float, high: float = float("inf")) -> bool:
-    """Whether a value is an int or float, but no bool and no nan, from `low` to `high`."""
+    """Return whether a value is an int or float, but no bool and no nan, from `low` to `high`."""
     return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
 
 

@@ -213,7 +213,7 @@ class ChildProgram:
 
 
 def is_secret(variable: str) -> bool:
-    """Whether an environment variable holds a key or password by its name: OPENAI_API_KEY."""
+    """Return whether a variable holds a key or password by its name, as OPENAI_API_KEY."""
     return _SECRET.fullmatch(variable) is not None
 
 

@@ -206,7 +206,9 @@ def refuse_links(folder: Path, names: Sequence[str]) -> None:
 
 
 def is_unused(folder: Path, names: Sequence[str]) -> bool:
-    """Whether a folder is missing, or holds only locks and temporary files of killed writers."""
+    """Return whether a folder is missing, or holds only locks and temporary files of killed
+    writers.
+    """
     ignored = [*_left_over(folder, names), *folder.glob("*.lock")]
     return not folder.exists() or set(folder.iterdir()) <= set(ignored)
 
