@@ -61,7 +61,7 @@ FUZZ_CASES ?= 10000
 fuzz: $(VENV)/.dev
 	FUZZ_SECONDS=2 FUZZ_CASES=$(FUZZ_CASES) $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/test_fuzz.py
 
-# Kills and full disks: `make soak MINUTES=60`.
+# Kills: `make soak MINUTES=60`.
 MINUTES ?= 30
 soak: $(VENV)/.dev
 	$(BIN)/python tests/soak.py --minutes $(MINUTES)

@@ -1,4 +1,4 @@
-"""`python soak.py` in the tests folder: kills commands and fills their disk, for half an hour.
+"""`python soak.py` in the tests folder: kills commands, for half an hour.
 
 Each command, interrupted at any moment and started again, must come to the result of an undisturbed
 run. The exit code is 1 if one did not; what was wrong is printed when it happens.
@@ -104,20 +104,6 @@ def kill(work: Work, folder: Path, expected: Result, seconds: float, rng: random
     return finish(work, folder, expected)
 
 
-def fill_disk(work: Work, folder: Path, expected: Result, kilobytes: int) -> str:
-    """Work on a small disk, then on one with room; nothing without the right to mount."""
-    folder.mkdir(parents=True)
-    small = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(folder)]
-    if subprocess.run(small, capture_output=True, check=False).returncode:
-        return ""
-    try:
-        output = work.run(folder)
-        subprocess.run(["mount", "-o", "remount,size=64m", str(folder)], check=True)
-        return output if "Traceback" in output else finish(work, folder, expected)
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=False)
-
-
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -131,12 +117,11 @@ def main() -> int:
         while rounds == 0 or time.monotonic() < end:
             rounds += 1
             for kind, work in list(WORKS.items())[: 1 if options.short else None]:
-                whole, killed, full = (Path(name) / f"{kind}{rounds}{x}" for x in "abc")
+                whole, killed = (Path(name) / f"{kind}{rounds}{x}" for x in "ab")
                 begun = time.monotonic()
                 problems = [work.run(whole)]
                 expected, seconds = work.result(whole), time.monotonic() - begun
                 problems.append(kill(work, killed, expected, seconds, rng))
-                problems.append(fill_disk(work, full, expected, rng.choice((8, 40, 100, 300))))
                 for problem in filter(None, problems):
                     print(f"{kind}: {problem}", file=sys.stderr, flush=True)
                     faults += 1

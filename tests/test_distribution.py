@@ -32,8 +32,13 @@ def wheel(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def source_archive(tmp_path_factory):
-    return build("build_sdist", ROOT, tmp_path_factory.mktemp("source"))
+def unpacked(tmp_path_factory):
+    """The source archive, unpacked."""
+    place = tmp_path_factory.mktemp("source")
+    with tarfile.open(build("build_sdist", ROOT, tmp_path_factory.mktemp("archive"))) as archive:
+        archive.extractall(place, filter="data")
+    (folder,) = place.iterdir()
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -90,11 +95,8 @@ def test_the_installed_package_works(python, tmp_path):
     assert "Observation space" in page.stdout, page.stderr
 
 
-def test_the_source_archive_builds_the_same_wheel(wheel, source_archive, tmp_path):
-    with tarfile.open(source_archive) as archive:
-        archive.extractall(tmp_path, filter="data")
-    (folder,) = tmp_path.iterdir()
-    again = build("build_wheel", folder, tmp_path)
+def test_the_source_archive_builds_the_same_wheel(wheel, unpacked, tmp_path):
+    again = build("build_wheel", unpacked, tmp_path)
     contents = []
     for path in (wheel, again):
         with zipfile.ZipFile(path) as archive:
@@ -102,20 +104,17 @@ def test_the_source_archive_builds_the_same_wheel(wheel, source_archive, tmp_pat
     assert contents[0] == contents[1]
     names = ("README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "tests/test_interfaces.py")
     for name in names:
-        assert (folder / name).exists()
+        assert (unpacked / name).exists()
 
 
-def test_the_source_archive_runs_the_commands_of_its_pages(source_archive, tmp_path):
-    with tarfile.open(source_archive) as archive:
-        archive.extractall(tmp_path, filter="data")
-    (folder,) = tmp_path.iterdir()
-    makefile, pages = (folder / "Makefile").read_text(), (folder / "README.md").read_text()
+def test_the_source_archive_runs_the_commands_of_its_pages(unpacked):
+    makefile, pages = (unpacked / "Makefile").read_text(), (unpacked / "README.md").read_text()
     for target in re.findall(r"^make (\w+)", pages, re.MULTILINE):
-        shown = run(["make", "-n", target], folder)
+        shown = run(["make", "-n", target], unpacked)
         assert shown.returncode == 0, shown.stderr
     named = re.findall(r"(?<![\w/])(?:\.ci|configs|tests|training)/[\w/]+\.\w+", makefile + pages)
     assert {"configs/demo.yaml", ".ci/constraints.txt"} < set(named)
-    assert [name for name in named if not (folder / name).exists()] == []
+    assert [name for name in named if not (unpacked / name).exists()] == []
 
 
 def test_the_version_is_one(wheel):
