@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from negamax import WIN, worth, worths
+from negamax import WIN, worths
 from openspiel_games import GAMES, compare
 from pettingzoo.test import api_test, parallel_api_test
 from test_policy import random_policy
@@ -186,20 +186,6 @@ def test_texts_name_what_is_beside_the_squares() -> None:
 
 
 # ---- search --------------------------------------------------------------------------------------
-
-
-def test_alpha_beta_is_plain_search() -> None:
-    for position in late_positions(game)[:9]:
-        for depth in (1, 2, 3, 4):
-            seeds = np.zeros(1, np.uint64)
-            found = alphabeta_for(game).search(stack([position]), seeds, Limits(depth), forced=True)
-            assert found.value == worth(game, position, depth)
-            assert worths(game, position, depth)[int(found.action[0])] == found.value
-            line = position
-            for action in alphabeta_for(game).line(position, found):
-                line = line.step(action)
-            sign = 1 if line.to_move == position.to_move else -1
-            assert worth(game, line, 0, int(found.depth[0])) * sign == found.value
 
 
 def test_exchanges_are_played_out() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import subprocess
 import sys
@@ -10,8 +9,6 @@ from pathlib import Path
 
 import pytest
 from command_line import run
-
-from boardenvs.cli import games as cli_games
 
 
 @pytest.fixture(autouse=True)
@@ -47,15 +44,3 @@ def test_nothing_is_overwritten(name: str, message: str) -> None:
     Path("boardenvs-taken/notes.txt").write_text("mine")
     assert message in " ".join(run("new-game", name, code=2).split())
     assert [path.name for path in Path().rglob("*.*")] == ["notes.txt"]
-
-
-def test_a_disk_that_fills_up_is_no_dead_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(path: Path, content: bytes) -> None:
-        if path.name == "README.md":
-            raise OSError(errno.ENOSPC, "No space left on device", str(path))
-        path.write_bytes(content)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(cli_games, "write_atomically", full)
-        assert "README.md: No space left on device" in run("new-game", "far", code=2)
-    assert "can be played" in run("new-game", "far")

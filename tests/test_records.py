@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import math
-import struct
 from dataclasses import replace
 
 import pytest
@@ -248,8 +247,6 @@ MANY = 2_500
 ENDLESS = {  # files of a few kB with this many games
     "games.jsonl.gz": gzip.compress(f"{LINE}\n".encode() * MANY),
     "games.txt": b"f5\n" * MANY,
-    "games.wtb": struct.pack("<4BIHH4B", 20, 1, 1, 1, MANY, 0, 2000, 8, 0, 0, 0)
-    + bytes([0] * 8 + [56] + [0] * 59) * MANY,
 }
 
 

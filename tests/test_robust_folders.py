@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import io
 import os
@@ -35,10 +34,6 @@ def make_folder(path, **ways):
         pass
 
 
-def at_full_disk(descriptor):
-    raise OSError(errno.ENOSPC, "full")
-
-
 def put(path, content="mine"):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content)
@@ -61,14 +56,6 @@ def test_a_run_removes_what_it_wrote_and_nothing_else(tmp_path):
     make_folder(path, overwrite=True)
     assert not any(p.exists() for p in ours)
     assert all(p.read_text() == "mine" for p in theirs)
-
-
-def test_a_run_that_cannot_be_begun_is_not_one_to_resume(tmp_path, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", at_full_disk)
-        with pytest.raises(RunError, match=r"config\.yaml: full"):
-            make_folder(tmp_path / "run")
-    make_folder(tmp_path / "run")
 
 
 @pytest.mark.parametrize("name", ["a.json", "pool/a.npz"])

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import pairwise
 from traceback import walk_stack
 from typing import Any, ClassVar
 
@@ -21,7 +22,7 @@ import numpy as np
 import pytest
 from negamax import WIN, lead_with_best_play, worth, worths
 from placings import DESCRIBED
-from variants import HERE, SHARED, make, random_line, random_position
+from variants import HERE, SHARED, VARIANTS, make, random_line, random_position
 
 from boardenvs import play_match
 from boardenvs.agents.alphabeta import AlphaBetaAgent
@@ -122,6 +123,7 @@ def test_searches_are_as_recorded(name: str) -> None:
 
 
 @pytest.mark.usefixtures("in_python")
+@pytest.mark.parametrize("name", [*VARIANTS, "checkers"])  # where a side may move again
 def test_values_and_actions_are_those_of_plain_search(name: str) -> None:
     """Early and at the end; a value called exact is one of the end, and no deeper search changes
     it; lines lead to what they promise.
@@ -130,7 +132,8 @@ def test_values_and_actions_are_those_of_plain_search(name: str) -> None:
     deepest = 2 if name.startswith("lines_of_action") else 3
     for seed in range(3):
         line, _ = random_line(game, seed, game.max_plies or 500)
-        for position in (line[(2 + 5 * seed) % (len(line) - 1)], line[-deepest]):
+        again = [a for a, b in pairwise(line[:-1]) if a.to_move == b.to_move][-2:]
+        for position in (line[(2 + 5 * seed) % (len(line) - 1)], line[-deepest], *again):
             by_depth = [worths(game, position, depth) for depth in range(1, deepest + 1)]
             for depth, expected in enumerate(by_depth, start=1):
                 found = search_one(position, Limits(depth))
@@ -142,7 +145,8 @@ def test_values_and_actions_are_those_of_plain_search(name: str) -> None:
                     assert found.depth == depth
                     assert game.margin_counts or abs(found.value[0]) < WIN // 2
                 end = line_of(position, found)
-                assert abs(worth(game, end, 0, int(found.depth[0]))) == abs(found.value[0])
+                sign = 1 if end.to_move == position.to_move else -1
+                assert sign * worth(game, end, 0, int(found.depth[0])) == found.value[0]
 
 
 # ---- the exact end of Othello --------------------------------------------------------------------

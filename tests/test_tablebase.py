@@ -78,7 +78,6 @@ def test_every_position_follows_from_its_successors(name: str) -> None:
     ("wolf", "sheep"),
     [
         ("d8", "a1 b1 c1 e1"),  # both colours
-        ("", "a1 c1 e1 g1"),
         ("d8", "a1 c1 e1 g1 b2"),
         ("a1", "a1 c1 e1 g1"),
     ],
