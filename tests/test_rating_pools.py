@@ -184,9 +184,6 @@ def test_the_same_seed_gives_the_same_rating_and_time_ends_it() -> None:
         )
     assert here.against == there.against
     assert estimate_rating(game, agent, pool, games=100_000, seconds=0.1).games < 10_000
-    for wrong in ({"games": 1}, {"seconds": 0.0}):
-        with pytest.raises(ValueError, match="it must be"):
-            estimate_rating(game, agent, pool, **wrong)
 
 
 def test_the_command_rates_anybody() -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 import torch as th
 
-from boardenvs.utils.files import working_alone
 from training.folder import (
     CheckpointError,
     RunError,
@@ -56,13 +55,6 @@ def test_a_run_removes_what_it_wrote_and_nothing_else(tmp_path):
     make_folder(path, overwrite=True)
     assert not any(p.exists() for p in ours)
     assert all(p.read_text() == "mine" for p in theirs)
-
-
-@pytest.mark.parametrize("name", ["a.json", "pool/a.npz"])
-def test_nothing_is_left_of_writers_that_were_killed(tmp_path, name):
-    left = put(tmp_path / f"{name}.12.34.tmp")
-    with working_alone(tmp_path, ["a.json", "pool/*.npz"]):
-        assert not left.exists()
 
 
 @pytest.mark.parametrize("name", ["report.md", "pool", "checkpoints/000000000001.ckpt"])

@@ -181,10 +181,3 @@ OVER = make("othello").init(1)._replace(terminated=np.array([True]))
 def test_wrong_arguments_are_refused(num_envs: Any, options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         BoardVecEnv(make("othello"), num_envs, **options)
-
-
-def test_reset_options_are_refused() -> None:
-    env = BoardVecEnv("othello", 2)
-    env.set_options()
-    with pytest.raises(ValueError, match=r"options are {'position': 'x'}: the games"):
-        env.set_options({"position": "x"})

@@ -153,17 +153,6 @@ def test_an_arena_stops_and_goes_on(tmp_path):
     assert not [note for note in found.notes if "forfeited" in note or "void" in note]
 
 
-def test_players_with_one_log_have_one_limit(tmp_path):
-    with served() as (url, asked):
-        spec = f"llm:tiny,base_url={url},log={tmp_path / 'log'},tokens=500,threads=1,retries=0"
-        first, second = (boardenvs.make_agent(spec) for _ in range(2))
-        for player in (first, second, first, second, second):
-            with suppress(StopPlayError):
-                boardenvs.play_match(make("othello"), player, "random", 1, seed=len(asked))
-        assert len(asked) == 5  # at 110 each
-        assert first.tokens == second.tokens == 550
-
-
 def test_limits_of_cost():
     with served() as (url, asked):
         player = boardenvs.make_agent(

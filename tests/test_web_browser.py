@@ -141,18 +141,6 @@ def test_what_gave_a_solved_game_away_is_listed(tab, tmp_path):
     assert "0 of 1 found at once" in tab.text("Mistakes and blunders").first.inner_text()
 
 
-def test_an_analysis_that_is_stopped_at_once_is_no_error(tab):
-    tab.new_game("othello")
-    tab.view("Analyse")
-    tab.opened("Analysis settings")
-    tab.field("Agent", exact=True).fill(SLOW)
-    tab.button("Analyse position").click()
-    tab.button("Stop").click()
-    tab.button("Stop").wait_for(state="hidden")
-    tab.until(lambda: "not been analysed" in tab.find(".summary").inner_text())
-    assert tab.problem == ""
-
-
 # ---- records -------------------------------------------------------------------------------------
 
 
