@@ -203,3 +203,9 @@ def test_text_needs_no_drawing_library_and_pixels_no_display() -> None:
     )
     shown = subprocess.check_output([sys.executable, "-c", code], text=True)
     assert shown == "[]\n(605, 576, 3) False\n"
+
+
+def test_missing_pygame_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    with pytest.raises(ImportError, match=r'pip install "boardenvs\[render\]"'):
+        render.to_rgb(OTHELLO, OTHELLO.start())

@@ -84,7 +84,6 @@ OTHER = games("positional", "random")
     ("more", "message"),
     [
         (GAMES, NO_PAIRING),
-        (games("greedy", "random", "othello"), NO_PAIRING),
         (games("greedy", "random", pairs=1) + OTHER, "lines 5 to 8: openings is None"),
         ([*OTHER[:2], *games("greedy", "random")[2:]], NO_FIT),
         ([*OTHER[:2], {**OTHER[2], "goal": None}, OTHER[3]], NO_FIT),

@@ -202,18 +202,10 @@ def test_no_id_is_a_path():
 LAUGHS = "".join(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 40))
 
 
-@pytest.mark.parametrize(
-    ("more", "why"),
-    [
-        ("report: &a {opponents: [*a, *a]}\n", "Circular reference"),
-        (f"a0: &a0 [1]\n{LAUGHS}", "too many values"),
-    ],
-)
-def test_settings_that_stand_for_endless_values_end(more, why, capsys):
-    A.write_text(f"game: reversi\nsteps: 1\n{more}")
+def test_settings_that_stand_for_endless_values_end(capsys):
+    A.write_text(f"game: reversi\nsteps: 1\na0: &a0 [1]\n{LAUGHS}")
     assert ppo.main(["a.yaml"]) == 2
-    assert "a.yaml" in (said := capsys.readouterr().err)
-    assert why in said
+    assert re.search("a.yaml.*too many values", capsys.readouterr().err, re.DOTALL)
 
 
 def endless(path):

@@ -172,7 +172,6 @@ OVER = make("othello").init(1)._replace(terminated=np.array([True]))
 @pytest.mark.parametrize(
     ("num_envs", "options", "message"),
     [
-        (0, {}, "num_envs is 0"),
         (2, {"starts": OVER}, "starts must hold"),
         (None, {}, "give num_envs or groups"),
         (2, {"groups": [BoardGroup(2)]}, "leave out the others"),
