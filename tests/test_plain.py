@@ -287,6 +287,26 @@ def test_a_value_that_no_game_can_have_is_named(name: str, value: Any, message: 
         play()
 
 
+class Wide(PlainHeaps):
+    """The same with numbers of actions from 33,000 on, which 16 bits do not hold."""
+
+    actions: Any = 40_000
+
+    def legal_actions(self) -> list[int]:
+        return [33_000 + action for action in super().legal_actions()]
+
+    def step(self, action: int) -> PlainHeaps:
+        return super().step(action - 33_000)
+
+
+def test_large_numbers_of_actions_are_played_as_they_are() -> None:
+    game = PlainGame(Wide, heaps=[3, 4, 5])
+    match = boardenvs.play_match(game, "mcts:9", "random", pairs=3)
+    assert match.actions is not None
+    assert match.actions.max() >= 33_000
+    assert hash(game) == hash(PlainGame(Wide))  # although a list is no key
+
+
 class Shared(Turning):
     """Its copies share their squares, so that a turn shows in the position before."""
 

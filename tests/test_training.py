@@ -430,7 +430,7 @@ def test_wrong_settings_are_named(tmp_path: Path, kind: str, override: str, mess
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("game: [othello", "is not YAML"),
+        ("game: [othello", "is not plain YAML"),
         ("othello", "holds no settings"),
         ("game: othello", "steps is missing"),
         (None, "Did you mean"),

@@ -132,6 +132,38 @@ def test_discounts_tell_whose_the_next_state_is(game, opponent):
     assert (again > 0) == (game == "checkers" or opponent is not None)
 
 
+EXACT = [*map(int, gymnasium.__version__.split(".")[:2])] >= [1, 4]
+
+
+@pytest.mark.usefixtures("in_python")
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_gymnasium_counts_plies_and_rewards(mode):
+    """By its wrapper; before its version 1.4 wrongly in the mode that is the default here."""
+    if mode is AutoresetMode.SAME_STEP and not EXACT:
+        pytest.skip(
+            "RecordEpisodeStatistics counts wrongly before Gymnasium 1.4, as the guide says"
+        )
+    boards = boardenvs.vec_env("wolf_and_sheep", 8, opponent="random", autoreset_mode=mode)
+    env, games = gymnasium.wrappers.vector.RecordEpisodeStatistics(boards), 0
+    rng = np.random.default_rng(0)
+    _, infos = env.reset(seed=0)
+    steps, waiting = np.zeros(8, int), np.zeros(8, bool)
+    for _ in range(150):
+        _, rewards, terminated, truncated, infos = env.step(choose(infos["action_mask"], rng))
+        over = terminated | truncated
+        steps[~waiting] += 1
+        assert infos.get("_episode", np.zeros(8, bool)).tolist() == over.tolist()
+        if over.any():
+            assert infos["episode"]["l"][over].tolist() == steps[over].tolist()
+            assert infos["episode"]["r"][over].tolist() == rewards[over].tolist()
+        games, steps[over] = games + over.sum(), 0
+        if mode is AutoresetMode.NEXT_STEP:
+            waiting = over
+        elif mode is AutoresetMode.DISABLED and over.any():
+            _, infos = env.reset(options={"reset_mask": over})
+    assert games > 20
+
+
 def test_seeds():
     """The same seeds give the same run, an int counts up, and a row's seat is its own seed's."""
     env = boardenvs.reversi_v0.vec_env(40, opponent="random", opening_plies=(0, 3))
