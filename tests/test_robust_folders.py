@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -61,9 +62,12 @@ def test_a_folder_of_others_with_links_is_not_used(tmp_path, name):
     make_folder(tmp_path)
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).symlink_to(tmp_path.parent / "wherever")
-    for way in ("resume", "overwrite"):
-        with pytest.raises(RunError, match=f"{name}: it is a link"):
-            make_folder(tmp_path, **{way: True})
+    for what in ("a link", "no file"):
+        for way in ("resume", "overwrite"):
+            with pytest.raises(RunError, match=f"{name}: it is {what}"):
+                make_folder(tmp_path, **{way: True})
+        (tmp_path / name).unlink(missing_ok=True)
+        os.mkfifo(tmp_path / name)
 
 
 HOLDING = """
