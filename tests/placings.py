@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 from variants import make
 
-from boardenvs.board.bitboard import flip_files, from_squares
+from boardenvs.board import MIRROR, from_squares
 from boardenvs.game.position import stack
 from boardenvs.game.state import State
 from boardenvs.games import WolfAndSheep
@@ -34,7 +34,7 @@ def random_placings(game: WolfAndSheep, count: int, seed: int) -> State:
         flock = from_squares(rng.choice(DARK_SQUARES, 4, replace=False).tolist())
         wolf = 1 << int(rng.choice([s for s in range(64) if not flock >> s & 1]))
         if rng.random() < 0.5:
-            wolf, flock = flip_files(wolf), flip_files(flock)
+            wolf, flock = map(MIRROR.apply, (wolf, flock))
         found.append(game.position((wolf, flock), int(rng.integers(2))))
     return stack(found)
 

@@ -77,7 +77,7 @@ def returns_and_results(env: BoardVecEnv) -> tuple[FloatArray, FloatArray]:
     for _ in range(steps):
         starts, before = dones, env.state
         actions = any_legal(env, rng)
-        meant = env.boards.symmetries.meant(actions) if env.boards.symmetries else actions
+        meant = env.boards.symmetries.meant(before, actions) if env.boards.symmetries else actions
         after = played_on(env.game, before, meant, ~env.boards.self_play)
         new_observation, rewards, dones, _ = env.step(actions)
         assert np.array_equal(dones, over(env.game, after))

@@ -14,7 +14,7 @@ from variants import BACKENDS
 
 import boardenvs
 from boardenvs import games
-from boardenvs.board import ALL_EIGHT, IDENTITY, Board, Direction, N, step
+from boardenvs.board import ALL_EIGHT, IDENTITY, MIRROR, Board, Direction, N, step
 from boardenvs.board.bitboard import FILE_A
 from boardenvs.game import Feature, Game, Moving, PositionError, check
 from boardenvs.game.check import RulesError, check_rules
@@ -136,6 +136,11 @@ WRONG: list[tuple[Game, str]] = [
         made(Stripes, evaluate=lambda rules, own, opp: (popcount(own & FILE_A), 0)),
         "evaluate looks at the squares 0x[01]+, of a larger board than 3x4",
     ),
+    (
+        made(Breakthrough, mover_symmetry=MIRROR),
+        r"mover_symmetry is Symmetry\(.*flip_files=True.*\): the image, with the sides swapped, is",
+    ),
+    (made(Stripes, mover_symmetry=IDENTITY), r"symmetries are of another board than \(3, 4\)"),
     (made(Stripes, symmetries=(IDENTITY,)), r"symmetries are of another board than \(3, 4\)"),
     (made(Breakthrough, history=4), "history is 4, but no rule takes `repeats`"),
 ]

@@ -15,7 +15,7 @@ from variants import HERE
 
 from boardenvs.board import symmetries_of
 from boardenvs.board.bitboard import Board, from_squares
-from boardenvs.game import Game
+from boardenvs.game import Game, Named
 from boardenvs.game.check import check_rules
 from boardenvs.kernel import Bits, Table, nonzero
 
@@ -48,10 +48,7 @@ COVERED = Table([*SQUARES, 0])
 
 @pytest.mark.usefixtures("in_python")
 def test_images_of_two_squares() -> None:
-    """The class of the page, in Domineering: without it, no symmetry has images."""
-    (block,) = (text for _, text in BLOCKS if "class Dominoes" in text)
-    names: dict[str, Any] = {}
-    exec(block, names)
+    """In Domineering, whose names have their squares in one of both orders."""
 
     @dataclass(frozen=True)
     class Domineering(Game):
@@ -59,7 +56,7 @@ def test_images_of_two_squares() -> None:
 
         roles: ClassVar = ("upright", "flat")
         shape: ClassVar = BOARD
-        notation: ClassVar = names["Dominoes"](PAIRS)
+        notation: ClassVar = Named(PAIRS)
         symmetries: ClassVar = symmetries_of(BOARD)
 
         def setup(self) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import walk
 
-from boardenvs.board import bitboard
+from boardenvs.board import ALL_EIGHT, bitboard
 from boardenvs.board.bitboard import DIRECTIONS, N, square_name, squares_of
 from boardenvs.board.bitslice import add, countdown, line_counts
 from boardenvs.games.lines_of_action_features import connected
@@ -132,7 +132,7 @@ def everything(bits, other):
     results += [bitboard.union(_around, bits, 0xFF00F0F0, directions=DIRECTIONS[:4])]
     results += [bitboard.neighbours(bits), low & ALL, bitboard.highest(bits)]
     results += [bitboard.rank_of(low & ALL), connected(bits & other)]
-    results += [bitboard.flip_ranks(bits), bitboard.flip_files(bits), bitboard.transpose(bits)]
+    results += [symmetry.apply(bits) for symmetry in ALL_EIGHT]
     results += [word & ALL for axis in DIRECTIONS[:4] for word in line_counts(bits, axis)]
     results += [_SQUARES[popcount(bits)], _SQUARES[popcount(other)] & bits]
     results += [when(rare, _heavy, bits, other), guard(bits, _first_through, other) & ALL]

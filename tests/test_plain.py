@@ -19,6 +19,7 @@ from variants import random_line
 
 import boardenvs
 from boardenvs import PlainGame, render
+from boardenvs.board import Board, Symmetry
 from boardenvs.envs.page import page_of
 from boardenvs.game import PositionError
 from boardenvs.game.check import RulesError, check_rules
@@ -157,6 +158,58 @@ def test_observations_are_counts_in_binary_digits_and_the_turn() -> None:
     theirs = sum(seen[:, :, 6 + digit].astype(int) << digit for digit in range(6))
     assert theirs.ravel().tolist() == position.words[0].board.squares  # type: ignore[attr-defined]
     assert seen[:, :, 12].all()
+
+
+class Crossing:
+    """Connect the lower and upper rank, or the left and right file, by pieces side by side."""
+
+    roles, shape = ("black", "white"), (3, 3)
+    actions = tuple(file + rank for rank in "123" for file in "abc")
+    mover_symmetry = Symmetry(transpose=True, board=Board(3, 3))
+
+    def __init__(self, squares: tuple[int, ...] = (0,) * 9, to_move: int = 0) -> None:
+        self.squares, self.to_move = squares, to_move
+        lines = [{0, 3, 6}, {1, 4, 7}, {2, 5, 8}], [{0, 1, 2}, {3, 4, 5}, {6, 7, 8}]
+        self.result = tuple(
+            any(all(squares[s] == sign for s in line) for line in lines[role])
+            for role, sign in enumerate((1, -1))
+        )
+        self.is_over = any(self.result) or all(squares)
+
+    def legal_actions(self) -> list[int]:
+        return [square for square in range(9) if not self.squares[square]]
+
+    def step(self, action: int) -> Crossing:
+        squares = [*self.squares]
+        squares[action] = 1 - 2 * self.to_move
+        return type(self)(tuple(squares), 1 - self.to_move)
+
+
+class Watched(Crossing):
+    def observe(self, role: int) -> list[int]:
+        return [int(n == sign * (1 - 2 * role)) for sign in (1, -1) for n in self.squares]
+
+
+@pytest.mark.parametrize("kind", [Crossing, Watched])
+def test_the_second_side_is_seen_as_the_first(kind: type[Crossing]) -> None:
+    """The board transposed, with the sides swapped; and so are the actions."""
+    game, rng = PlainGame(kind), np.random.default_rng(0)
+    state = game.init(8)
+    for ply in range(4):
+        views = game.views.of_movers(state)
+        seen = game.views.seen(state, views)
+        assert not seen.to_move.any()
+        board = np.arange(9).reshape(3, 3)
+        places = (board.T if ply % 2 else board).ravel()
+        legal, planes = game.legal(state)[:, :9], game.observe_planes(state)[:, :2].reshape(8, 2, 9)
+        np.testing.assert_array_equal(game.legal(seen)[:, :9], legal[:, places])
+        shown = game.observe_planes(seen).reshape(8, -1, 9)
+        np.testing.assert_array_equal(shown[:, :2], planes[..., places])
+        assert not shown[:, 2:].any()
+        state = game.step(state, game.sample(state, rng))
+    numbered = type("Numbered", (kind,), {"actions": 9})
+    with pytest.raises(ValueError, match="names of actions must tell the squares"):
+        PlainGame(numbered)
 
 
 def test_players_and_search() -> None:

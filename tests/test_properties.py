@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from variants import VARIANTS, make, random_position
+from variants import KINDS, VARIANTS, make, random_position
 
 from boardenvs import games
-from boardenvs.board.symmetry import ALL_EIGHT
+from boardenvs.board.bitboard import from_squares, squares_of
+from boardenvs.board.symmetry import ALL_EIGHT, symmetries_of
 from boardenvs.game.check import check_rules, is_symmetric
 from boardenvs.game.position import stack
 from boardenvs.game.state import State, concat, put, take, where
+from boardenvs.game.views import reorder
 from boardenvs.games import Othello
 
 
@@ -86,6 +88,69 @@ def test_its_symmetries_are_all_that_there_are(game):
     positions = [random_position(game, seed, seed) for seed in range(20)]
     kept = [s for s in ALL_EIGHT if all(is_symmetric(game, s, p) for p in positions)]
     assert set(game.symmetries) == set(kept)
+
+
+@pytest.mark.parametrize("name", [*games.BUILT_IN, "boardenvs_breakthrough:Breakthrough"])
+def test_the_mover_s_symmetries_are_declared_where_networks_see_the_role(name):
+    """The first symmetry that gives each position to the other side; where planes do not tell whose
+    it is, or the sides differ by more, there is none.
+    """
+    game = games.make(name)
+    shown = [game.kernels.planes.one(*game.start().words, role, 0) for role in (0, 1)]
+    positions = [random_position(game, seed, seed) for seed in range(20)]
+    kept = [
+        symmetry
+        for symmetry in symmetries_of(game.board)
+        if all(moves_as_far(game, symmetry, position) for position in positions)
+    ]
+    if not kept or shown[0] == shown[1]:
+        assert game.mover_symmetry is None
+    else:
+        assert game.mover_symmetry in kept
+
+
+def moves_as_far(game, symmetry, position):
+    try:
+        return is_symmetric(game, symmetry, position, swapped=True)
+    except ValueError:  # a direction in which no piece goes
+        return False
+
+
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("name", [*KINDS, "hex", "chess", "checkers", "connect_four", "go"])
+@settings(max_examples=3)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_views_of_a_batch_are_those_of_each_position(name, seed):
+    """Words square by square, legal actions and planes; and what is reordered comes back."""
+    game, rng = make(name), np.random.default_rng(seed)
+    positions = batch_of(game, seed % 1000)
+    state, count = stack(positions), len(game.symmetries)
+    views = game.views.of_movers(state, rng.integers(count, size=len(positions)))
+    if name in ("hex", "checkers"):
+        assert (views // count).tolist() == [position.to_move for position in positions]
+    seen, legal = game.views.seen(state, views), game.legal(state)
+    for row, (position, view) in enumerate(zip(positions, views.tolist(), strict=True)):
+        other, symmetry = view >= count, game.symmetries[view % count]
+        image = position.image(game.mover_symmetry, swapped=True) if other else position
+        image = image.image(symmetry)
+        (found,) = game.positions(take(seen, slice(row, row + 1)))
+        assert found.by_role() == image.by_role()
+        assert found[1:5] == image[1:5]
+        assert found.planes() == image._replace(words=found.words).planes()
+        turns = [game.mover_symmetry] * other + [symmetry]
+        for role in (0, 1):
+            turned = (through(turns, square) for square in squares_of(position.pieces(role)))
+            assert image.pieces(role ^ other) == from_squares(turned)
+    policy = rng.random(legal.shape) * legal
+    moved = reorder(policy.copy(), game.views.originals, views)
+    np.testing.assert_array_equal(moved > 0, game.legal(seen))
+    np.testing.assert_array_equal(reorder(moved, game.views.images, views), policy)
+
+
+def through(symmetries, square):
+    for symmetry in symmetries:
+        square = symmetry.squares[square]
+    return square
 
 
 # ---- sampling ------------------------------------------------------------------------------------

@@ -60,25 +60,31 @@ def test_each_mover_learns_its_own_result(spec: str) -> None:
     assert np.allclose(returns[finished], truth[finished], atol=1e-4)
 
 
-@pytest.mark.parametrize("spec", ["othello", "wolf_and_sheep", "lines_of_action"])
+@pytest.mark.parametrize("spec", ["othello", "wolf_and_sheep", "lines_of_action", "hex"])
 def test_what_is_seen_under_a_symmetry_is_played_on_the_board(spec: str) -> None:
-    """Step by step, terminal observations too: the image of the board's position is seen."""
+    """Step by step, terminal observations too: the image of the board's position is seen, and in
+    Hex that where black is to move.
+    """
     game, rng = games.make(spec), np.random.default_rng(0)
-    env = BoardVecEnv(game, 8, symmetries=True, seed=0)
+    env = BoardVecEnv(game, 8, symmetries=True, mover_view=True, seed=0)
     env.reset()
     symmetries = env.boards.symmetries
     assert symmetries is not None
     ended = 0
-    for _ in range(130):
+    for _ in range(200):
         before, chosen, mask = game.positions(env.state), symmetries.chosen, env.action_masks()
         actions = (mask * rng.random(mask.shape)).argmax(axis=1)
         observations, _, dones, infos = env.step(actions)
         for row, (position, index, action) in enumerate(zip(before, chosen, actions, strict=True)):
-            symmetry = game.symmetries[index]
+            symmetry, turned = game.symmetries[index], position.to_move and game.mover_symmetry
             images = game.action_images(symmetry)
+            if turned:
+                images = images[game.action_images(turned)]
             assert np.flatnonzero(mask[row][images]).tolist() == position.legal_actions()
             after = position.step(int(np.flatnonzero(images == action)[0]))
             found = infos[row]["terminal_observation"] if dones[row] else observations[row]
+            if after.to_move and game.mover_symmetry:
+                after = after.image(game.mover_symmetry, swapped=True)
             assert np.array_equal(found, game.observe(stack([after.image(symmetry)]))[0])
             ended += bool(dones[row])
     assert ended > 5

@@ -18,7 +18,7 @@ from negamax import WIN, worth
 from placings import CLASSIC, DESCRIBED, WOLF, game_of, placings, random_placings
 
 from boardenvs import PositionError
-from boardenvs.board.bitboard import flip_files, from_squares
+from boardenvs.board import MIRROR, from_squares
 from boardenvs.game.perft import successors
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import IntArray, take
@@ -41,7 +41,7 @@ def test_the_cap_is_foreseen(name: str, squares: tuple[int, int], to_move: int, 
     decided is the wolf's; and a mirror image is worth the same.
     """
     game = game_of(name, max_plies=100)
-    mirrored = flip_files(squares[0]), flip_files(squares[1])
+    mirrored = MIRROR.apply(squares[0]), MIRROR.apply(squares[1])
     state = stack([game.position(s, to_move, 100 - left) for s in (squares, mirrored)])
     values, distances = Tablebase.load(game).lookup(state)
     expected = worth(game, game.positions(state)[0], left)

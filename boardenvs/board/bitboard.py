@@ -300,35 +300,6 @@ def select(bits: Bits, k: Bits) -> Bits:
     return place
 
 
-def flip_ranks(bits: Bits) -> Bits:
-    """Mirrored top to bottom (y -> 9 - y)."""
-    bits = ((bits & 0x00FF00FF00FF00FF) << 8) | ((bits >> 8) & 0x00FF00FF00FF00FF)
-    bits = ((bits & 0x0000FFFF0000FFFF) << 16) | ((bits >> 16) & 0x0000FFFF0000FFFF)
-    return ((bits & 0xFFFFFFFF) << 32) | (bits >> 32)
-
-
-def flip_files(bits: Bits) -> Bits:
-    """Mirrored left to right (x -> 9 - x)."""
-    bits = ((bits & 0x5555555555555555) << 1) | ((bits >> 1) & 0x5555555555555555)
-    bits = ((bits & 0x3333333333333333) << 2) | ((bits >> 2) & 0x3333333333333333)
-    return ((bits & 0x0F0F0F0F0F0F0F0F) << 4) | ((bits >> 4) & 0x0F0F0F0F0F0F0F0F)
-
-
-def transpose(bits: Bits) -> Bits:
-    """Mirrored at the diagonal from a1 to h8 (x <-> y).
-
-    Delta swaps, https://www.chessprogramming.org/Flipping_Mirroring_and_Rotating#Diagonal.
-    """
-    for distance, mask in (
-        (28, 0x0F0F0F0F00000000),
-        (14, 0x3333000033330000),
-        (7, 0x5500550055005500),
-    ):
-        moved = mask & (bits ^ ((bits << distance) & ALL))
-        bits = bits ^ moved ^ (moved >> distance)
-    return bits
-
-
 def square_name(square: int, board: Board = EIGHT, files: str = ascii_lowercase) -> str:
     """0 -> "a1", 63 -> "h8"; files: their letters."""
     y, x = divmod(square, board.columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from operator import or_
@@ -26,15 +27,9 @@ class Symmetry:
         """Return the image of a set of squares, on ints or uint64 arrays."""
         if isinstance(bits, np.ndarray) and bits.dtype != np.uint64:
             raise TypeError(f"a set of squares is {bits.dtype}: it must be uint64")
-        if self.board != EIGHT:
-            moved = (bitboard.move(bits & squares, by) for by, squares in self._shifts.items())
-            return reduce(or_, moved)
-        if self.transpose:
-            bits = bitboard.transpose(bits)
-        if self.flip_files:
-            bits = bitboard.flip_files(bits)
-        if self.flip_ranks:
-            bits = bitboard.flip_ranks(bits)
+        for shifts in self._shifts:
+            moved = (bitboard.move(bits & squares, by) for by, squares in shifts.items())
+            bits = reduce(or_, moved)
         return bits
 
     def vector(self, dx: int, dy: int) -> tuple[int, int]:
@@ -56,12 +51,19 @@ class Symmetry:
         return tuple(images)
 
     @cached_property
-    def _shifts(self) -> dict[int, int]:
-        """The squares that move so far, by the distance."""
-        shifts: dict[int, int] = {}
-        for square, image in enumerate(self.squares):
-            shifts[image - square] = shifts.get(image - square, 0) | 1 << square
-        return shifts
+    def _shifts(self) -> list[dict[int, int]]:
+        """`shifts_of` each of its steps: all steps together move squares by far more distances."""
+        names = [name for name in ("transpose", "flip_files", "flip_ranks") if getattr(self, name)]
+        steps = [Symmetry(board=self.board, **{name: True}) for name in names]
+        return [shifts_of(enumerate(step.squares)) for step in steps]
+
+
+def shifts_of(images: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """Return the bits that move equally far, by the distance, for pairs of a bit and its image."""
+    shifts: dict[int, int] = {}
+    for place, image in images:
+        shifts[image - place] = shifts.get(image - place, 0) | 1 << place
+    return shifts
 
 
 def symmetries_of(board: Board) -> tuple[Symmetry, ...]:

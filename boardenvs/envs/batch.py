@@ -70,6 +70,7 @@ class BatchOptions(TypedDict, total=False):
     opening_plies: tuple[int, int]
     starts: State | None
     symmetries: bool
+    mover_view: bool
     threads: int
     seed: int | None
 
@@ -96,7 +97,8 @@ class Batch:
 
     With `symmetries` each game is seen under one of the game's symmetries, drawn when it begins:
     `seen` holds the positions so transformed, and actions are those chosen on them. `state` holds
-    the positions themselves; modify neither.
+    the positions themselves; modify neither. With `mover_view`, in a game with a `mover_symmetry`,
+    they are turned by it where the second role is to move, which then sees what the first would.
 
     `threads` groups are played at a time; what happens in them does not depend on that, as long as
     opponents share nothing, such as NumPy's global generator. It pays where opponents search, in
@@ -119,6 +121,7 @@ class Batch:
         opening_plies: tuple[int, int] = (0, 0),
         starts: State | None = None,
         symmetries: bool = False,
+        mover_view: bool = False,
         threads: int = 1,
         seed: int | None = None,
         stepping: Stepping = _DEFAULT,
@@ -143,7 +146,9 @@ class Batch:
         self.discounts: FloatArray = np.where(self.self_play, ZERO_SUM, SAME_SIDE)
         self.state = self.seen = game.init(self.size)
         self.waiting: BoolArray = np.zeros(self.size, np.bool_)
-        self.symmetries = BoardSymmetries(game, self.size) if symmetries else None
+        self._draws = symmetries
+        turned = symmetries or mover_view
+        self.symmetries = BoardSymmetries(game, self.size, mover_view) if turned else None
         self._none = game.init(0)
         self._workers = GroupThreads(threads) if threads > 1 and len(sizes) > 1 else None
         self._plane_bytes = self.size * int(np.prod(game.observation_shape))
@@ -204,7 +209,7 @@ class Batch:
     def _restart(self, rows: IntArray) -> None:
         self.waiting[rows] = False
         self._in_groups(self._groups, GroupInPlay.begin, self.state, rows)
-        if self.symmetries:
+        if self.symmetries and self._draws:
             self.symmetries.draw(rows, self._rng)
         self._look()
 
@@ -248,7 +253,7 @@ class Batch:
             after = step_batch(self.game, self.state, actions, self.waiting)
         else:  # which know what is meant by legal actions alone
             legal = is_legal(self.game, self.seen, actions)
-            meant = self.symmetries.meant(np.where(legal, actions, self.game.noop))
+            meant = self.symmetries.meant(self.state, np.where(legal, actions, self.game.noop))
             meant[~legal] = self.game.num_actions
             after = step_batch(self.game, self.state, meant, self.waiting)
         if self.stepping.on_illegal == "raise" and after.illegal.any():

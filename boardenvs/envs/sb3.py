@@ -80,8 +80,9 @@ class BoardVecEnv(VecEnv):
     `VecVideoRecorder`.
 
     See `BoardGroup` for `opponent` and `seat`, and `Batch` for `opening_plies`, `starts`,
-    `symmetries`, `threads` and `seed`. Raises ValueError or TypeError for arguments that make no
-    sense, and IllegalActionError from a step with an illegal action, which then plays nothing.
+    `symmetries`, `mover_view`, `threads` and `seed`. Raises ValueError or TypeError for arguments
+    that make no sense, and IllegalActionError from a step with an illegal action, which then plays
+    nothing.
     """
 
     metadata: dict[str, Any]

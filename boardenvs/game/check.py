@@ -58,9 +58,10 @@ def check_rules(
     `over` is a flag and ends some game; `play` returns the side that has moved first; pieces do not
     overlap; `check_squares` accepts every position that is reached; names and texts are read back;
     observations determine the rules; symmetries change neither rules nor heuristic nor features;
-    the heuristic stays below `MAX_VALUE` and features below their sizes; `fills_up`,
-    `fills_by_capture` and `stable` are true; Tables have what is looked up; one board, a batch and
-    every backend agree. Games are played up to `max_plies`; the same seed plays the same games.
+    `mover_symmetry` keeps the rules if the sides are swapped; the heuristic stays below `MAX_VALUE`
+    and features below their sizes; `fills_up`, `fills_by_capture` and `stable` are true; Tables
+    have what is looked up; one board, a batch and every backend agree. Games are played up to
+    `max_plies`; the same seed plays the same games.
 
     against: the same game, written otherwise, such as in plain Python: both play the same moves,
     which must have the same names, and the first ply after which they differ is shown.
@@ -100,13 +101,13 @@ def check_rules(
         _check_end(game, rng)
 
 
-def is_symmetric(game: Game, symmetry: Symmetry, position: Position) -> bool:
-    """Return whether the position's image is one of the game, and its legal actions, end, result
-    and some successors are the images of the position's.
+def is_symmetric(game: Game, symmetry: Symmetry, position: Position, swapped: bool = False) -> bool:
+    """Return whether the position's image, `swapped` with the roles of the sides, is one of the
+    game, and its legal actions, end, result and some successors are the images of the position's.
     """
     position = _without_history(position)
     try:
-        other = position.image(symmetry)
+        other = position.image(symmetry, swapped)
     except PositionError:
         return False
     actions = game.action_images(symmetry)
@@ -114,9 +115,10 @@ def is_symmetric(game: Game, symmetry: Symmetry, position: Position) -> bool:
     return (
         other.legal_actions() == sorted(actions[legal].tolist())
         and other.terminated == position.terminated
-        and other.result() == position.result()
+        and other.result() == position.result()[:: -1 if swapped else 1]
         and all(
-            _without_history(other.step(int(actions[a]))) == position.step(a).image(symmetry)
+            _without_history(other.step(int(actions[a])))
+            == position.step(a).image(symmetry, swapped)
             for a in _some(legal)
         )
     )
@@ -151,7 +153,8 @@ def _check_class(game: Game) -> None:
     fewest, most = game.opening_plies
     if not 0 <= fewest <= most:
         raise RulesError(f"opening_plies is {game.opening_plies}: fewest come first")
-    if any(symmetry.board != game.board for symmetry in game.symmetries):
+    turns = [*game.symmetries, game.mover_symmetry or game.symmetries[0]]
+    if any(symmetry.board != game.board for symmetry in turns):
         raise RulesError(f"symmetries are of another board than {tuple(game.board)}")
     if Symmetry(board=game.board) not in game.symmetries:
         raise RulesError("symmetries lack the identity")
@@ -423,7 +426,14 @@ def _played(position: Position) -> tuple[Any, ...]:
 
 
 def _check_symmetries(game: Game, position: Position) -> None:
-    """The image is played alike, and has the same heuristic and features."""
+    """The image is played alike, and has the same heuristic and features; that of the other side is
+    played alike.
+    """
+    mover = game.mover_symmetry
+    if mover is not None and not is_symmetric(game, mover, position, swapped=True):
+        raise RulesError(
+            f"mover_symmetry is {mover}: the image, with the sides swapped, is played otherwise"
+        )
     for symmetry in game.symmetries:
         if not is_symmetric(game, symmetry, position):
             raise RulesError(f"{symmetry} is no symmetry: the image is played otherwise")

@@ -44,6 +44,7 @@ from boardenvs.game.stepping import (
     step_batch,
     step_rows,
 )
+from boardenvs.game.views import Views
 from boardenvs.kernel import ALL, get_backend
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.layout import output, unpack
@@ -543,6 +544,11 @@ class Game(Rules):
     def action_images(self, symmetry: Symmetry) -> IntArray:
         """Return the image of each action, noop included, under a symmetry, (A,) intp."""
         return np.array([*self.notation.images(self, symmetry), self.noop], np.intp)
+
+    @cached_property
+    def views(self) -> Views:
+        """The board as networks see it; see `game/views.py`."""
+        return Views(self)
 
     def _is_noop(self, action: int) -> bool:
         """ValueError for a number that is no action."""

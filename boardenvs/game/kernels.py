@@ -16,6 +16,7 @@
 | points, evaluate | words, to_move; ply | the values of both sides | ends, alpha-beta |
 | features, kinds, digit, changed, pieces, stable | words | what each counts | evaluations |
 | swap_sides | words | words as the other side sees them | learnt evaluations |
+| view | words, legal, a number | words, legal | what networks see |
 """
 
 from __future__ import annotations
@@ -23,23 +24,27 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain
 from traceback import extract_tb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from boardenvs.board import bitboard
 from boardenvs.game.rules import BEFORE, REPEATS, Rules, swap_sides
+from boardenvs.game.views import view
 from boardenvs.kernel import ALL, Bits, Kernel, less, nonzero, popcount, spread, when
 from boardenvs.kernel.wide import WIDTH, pack, split
 from boardenvs.utils.checks import quote, unknown
 from boardenvs.utils.splitmix import GOLDEN, mix
 
+if TYPE_CHECKING:
+    from boardenvs.game.game import Game
+
 
 class Kernels:
     """The rules of one game, each compiled on first use for one board and for a batch."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Game) -> None:
         self._rules = rules
         self.moves = by_name(rules, rules.moves, "to_move")
         self._play = by_name(rules, rules.play, "to_move", "action")
@@ -87,6 +92,8 @@ class Kernels:
         self.changed = Kernel(self._changed, 2 * size, "changed")
         self.swap_sides = Kernel(self._swap_sides, size, "swap_sides")
         self.pieces = Kernel(self._pieces, size, "pieces")
+        sizes = (*[1] * size, legal, 1)
+        self.view = Kernel(partial(view, rules), sizes, "view", (*[1] * size, legal))
 
     def _check_returns(self) -> None:
         """ValueError if a rule returns another number of words than it must, or `play` has a Table

@@ -174,10 +174,21 @@ class Named(Notation):
             return ()
 
     def images(self, game: Game, symmetry: Symmetry) -> list[int]:
-        """ValueError unless the symmetry leaves all squares where they are."""
-        if list(symmetry.squares) != list(range(game.board.size)):
-            raise ValueError(f"names have no image under {symmetry}")
-        return list(range(len(self.names)))
+        """Return the actions whose names have the images of the squares, in this order or else in
+        the reverse one; ValueError where there are none.
+        """
+        actions = range(len(self.names))
+        if list(symmetry.squares) == list(range(game.board.size)):
+            return list(actions)
+        squares = [self.squares(game, action, None) for action in actions]
+        places = {squares[action][::way]: action for way in (-1, 1) for action in actions}
+        images = [places.get(tuple(symmetry.squares[s] for s in each), -1) for each in squares]
+        if set(images) != set(actions):
+            raise ValueError(
+                f"{quote(self.names)} have no images under {symmetry}: names of actions must tell "
+                'the squares, as "d3" and "b1-b3" do'
+            )
+        return images
 
 
 @dataclass(frozen=True)

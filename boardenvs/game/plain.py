@@ -33,7 +33,10 @@ _NEEDED = ("legal_actions", "step", "to_move", "is_over", "result", "actions")
 _MOST_ACTIONS = 1_000_000
 _BEGIN = "start"  # the text of the starting position
 # Attributes of the class that mean what they mean in `Rules`.
-_SHARED = ("roles", "shape", "look", "max_plies", "margin_counts", "opening_plies", "files")
+_SHARED = (
+    *("roles", "shape", "look", "max_plies", "margin_counts", "opening_plies", "files"),
+    "mover_symmetry",
+)
 
 
 def is_plain(kind: object) -> bool:
@@ -64,7 +67,8 @@ class PlainGame(Game):
     makes other observations: planes of 0 and 1 for all squares, one after the other. `evaluate()`:
     the value of a position for its side to move, a whole number, for alpha-beta. `str(object)`
     shows it as text. The class may have `roles`, `look`, `max_plies`, `opening_plies`,
-    `margin_counts`, `about` and `id`, as a `Game`.
+    `margin_counts`, `mover_symmetry`, by which all planes are turned, `about` and `id`, as a
+    `Game`.
 
     ```python
     import boardenvs
@@ -133,7 +137,7 @@ class PlainGame(Game):
             first_board=start,
             _parameters={p.name: p.default for p in parameters} | options,
         )
-        self.board  # noqa: B018 - raises ValueError for impossible shapes
+        self.views  # noqa: B018 - raises ValueError for impossible shapes and symmetries
         check_plies(self.opening_plies, f"opening_plies of {kind.__name__}")
 
     def __getattr__(self, name: str) -> Any:

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boardenvs.board.bitboard import from_squares
+from boardenvs.board.bitboard import from_squares, squares_of
 from boardenvs.game.kernels import Kernels
 from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import Array, Int8Array
 from boardenvs.kernel import Kernel
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.layout import pack_bits, unpack
-from boardenvs.kernel.wide import split
+from boardenvs.kernel.wide import join, split
 from boardenvs.utils.checks import is_whole, quote
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class PlayedBoard:
 
     board: Any
     path: str = ""  # a character an action, from 1: made and compared faster than a tuple
+    turned: bool = False  # seen by the second role, under the game's `mover_symmetry`
 
     @property
     def actions(self) -> list[int]:
@@ -112,7 +113,7 @@ class PlainKernels(Kernels):
             self.num_planes = max(1, np.size(start.observe(0)) // size)
         else:
             self.num_planes = 2 * self._largest.bit_length() + 1
-        self._observed([start], np.zeros(1, np.int8))
+        self._observed([PlayedBoard(start)], np.zeros(1, np.int8))
         for name in _OF_BOARDS:
             setattr(self, name, PlainKernel(game, getattr(self, f"_{name}"), name))
         for name in _OF_WORDS:
@@ -120,6 +121,7 @@ class PlainKernels(Kernels):
         self.planes = PlainKernel(game, self._plane_words, "planes", self._plane_rows)
         self.planes.num_outputs = -(-self.num_planes * size // 64)
         self.observe = PlainKernel(game, self._observe_one, "observe", self._observe_rows)
+        self.view = PlainKernel(game, self._view, "view")
         self.sample = Kernel(self._sample, (self._legal_words, 1), "sample")
         self.is_legal = Kernel(self._is_legal, (self._legal_words, 1), "is_legal")
         self.named_features = _nothing
@@ -229,22 +231,38 @@ class PlainKernels(Kernels):
 
     # ---- observations ------------------------------------------------------------------------
 
-    def _observed(self, boards: Sequence[Any], roles: Int8Array) -> Array:
-        """Return the observations of these roles, (B, planes * squares) int8 of 0 and 1."""
-        size = self._game.board.size
-        if hasattr(self._game.kind, "observe"):
-            numbers = [b.observe(role) for b, role in zip(boards, roles.tolist(), strict=True)]
-            return self._whole("observe(role)", numbers, self.num_planes, 0, 1).astype(np.int8)
-        if self.squares_of is _no_squares:
-            raise TypeError(f"{self._game.kind.__name__} lacks squares, or observe(role)")
-        own = self._numbers(boards) * (1 - 2 * roles[:, None])
-        digits = [
-            pieces >> digit & 1
-            for pieces in (np.maximum(own, 0), -np.minimum(own, 0))
-            for digit in range(self._largest.bit_length())
-        ]
-        turn = np.repeat(roles[:, None], size, axis=1)
-        return np.concatenate([*digits, turn], axis=1).astype(np.int8)
+    def _observed(self, played: Sequence[PlayedBoard], roles: Int8Array) -> Array:
+        """Return the observations of these roles, of the second one where the board is turned, (B,
+        planes * squares) int8 of 0 and 1.
+        """
+        game, boards = self._game, [one.board for one in played]
+        turned = np.array([one.turned for one in played])
+        seen_by = roles | turned
+        if hasattr(game.kind, "observe"):
+            numbers = [b.observe(role) for b, role in zip(boards, seen_by.tolist(), strict=True)]
+            planes = self._whole("observe(role)", numbers, self.num_planes, 0, 1).astype(np.int8)
+        elif self.squares_of is _no_squares:
+            raise TypeError(f"{game.kind.__name__} lacks squares, or observe(role)")
+        else:
+            own = self._numbers(boards) * (1 - 2 * seen_by[:, None])
+            digits = [
+                pieces >> digit & 1
+                for pieces in (np.maximum(own, 0), -np.minimum(own, 0))
+                for digit in range(self._largest.bit_length())
+            ]
+            turn = np.repeat(roles[:, None], game.board.size, axis=1)
+            planes = np.concatenate([*digits, turn], axis=1).astype(np.int8)
+        if game.mover_symmetry and turned.any():
+            squares = planes.reshape(len(planes), -1, game.board.size)
+            squares[turned] = squares[turned][..., np.argsort(game.mover_symmetry.squares)]
+        return planes
+
+    def _view(self, played: PlayedBoard, legal: list[int], view: int) -> tuple[Any, ...]:
+        if not view:
+            return played, *legal
+        images = self._game.views.images[view].tolist()
+        turned = sum(1 << images[action] for action in squares_of(join(legal)))
+        return PlayedBoard(played.board, played.path, True), *split(turned, len(legal))
 
     def _numbers(self, boards: Sequence[Any]) -> Array:
         """Return the numbers of all squares (B, squares)."""
@@ -267,11 +285,10 @@ class PlainKernels(Kernels):
 
     def _plane_rows(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         if len(inputs[0]):
-            boards = [played.board for played in inputs[0].tolist()]
-            outputs[0][:] = self._observed(boards, inputs[1].view(np.int8))
+            outputs[0][:] = self._observed(inputs[0].tolist(), inputs[1].view(np.int8))
 
     def _plane_words(self, played: PlayedBoard, to_move: int, ply: int) -> tuple[int, ...]:
-        planes = self._observed([played.board], np.array([to_move], np.int8))
+        planes = self._observed([played], np.array([to_move], np.int8))
         return tuple(pack_bits(planes)[0].tolist())
 
     def _observe_rows(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:

@@ -129,12 +129,15 @@ class Position(NamedTuple):
             return self.points()
         return self.pieces(0).bit_count(), self.pieces(1).bit_count()
 
-    def image(self, symmetry: Symmetry) -> Position:
-        """Return the position under a symmetry of the board, without its history."""
-        if not self.game.in_words:
+    def image(self, symmetry: Symmetry, swapped: bool = False) -> Position:
+        """Return the position under a symmetry of the board, without its history; `swapped` with
+        the roles of the sides.
+        """
+        game, to_move = self.game, self.to_move ^ swapped
+        if not game.in_words:
             return self
-        words = self.game.image(symmetry, self.game.split(self.by_role()))
-        return self.game.position(self.game.join(words), self.to_move, self.ply)
+        words = game.image(symmetry, game.split(game.by_role(self.words, to_move)))
+        return game.position(game.join(words), to_move, self.ply)
 
     def planes(self) -> tuple[int, ...]:
         """Return the observation's planes for the side to move, one after the other, as words."""

@@ -103,6 +103,9 @@ class Rules(ABC):
     # over where neither side can: the last empty squares are then searched without `moves`.
     fills_by_capture: ClassVar[bool] = False
     opening_plies: ClassVar[tuple[int, int]] = (4, 8)  # random plies of openings: fewest and most
+    # In a game whose sides differ by it alone: the position's image is played alike by the other
+    # side. Networks see the board turned by it where the second role is to move.
+    mover_symmetry: ClassVar[Symmetry | None] = None
     look: ClassVar[Look] = Look()
     files: ClassVar[Path | None] = None  # a folder of what was learnt of it, see `games.files`
 

@@ -10,7 +10,19 @@ from functools import reduce
 from operator import or_
 from typing import ClassVar
 
-from boardenvs.board import NE, NW, RANK_1, SE, SW, Direction, all_empty, digits, step, steps
+from boardenvs.board import (
+    NE,
+    NW,
+    RANK_1,
+    SE,
+    SW,
+    Direction,
+    Symmetry,
+    all_empty,
+    digits,
+    step,
+    steps,
+)
 from boardenvs.game import BLACK, CROWN, WHITE, About, Game, Look, Moving, Parts, Position
 from boardenvs.kernel import ALL, Bits, Table, less, nonzero, popcount, spread
 from boardenvs.utils.checks import check_name
@@ -45,6 +57,7 @@ class Checkers(Game):
     variants: ClassVar = tuple(QUIET)
     numbers: ClassVar = {"quiet": MOST + 1}  # plies since a capture or a man's move
     notation: ClassVar = Parts((Moving(WAYS, distance=1), Moving(WAYS, distance=2)))
+    mover_symmetry: ClassVar = Symmetry(flip_files=True, flip_ranks=True)
     look: ClassVar = Look("wood", (WHITE, BLACK), badges=(("kings", CROWN),))
 
     @property

@@ -16,6 +16,7 @@ from boardenvs.board import (
     EIGHT,
     RINGS,
     Direction,
+    Symmetry,
     all_empty,
     digits,
     fill,
@@ -103,6 +104,12 @@ class Moves(Notation):
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
         return _ENDS[action]
 
+    def plane_images(self, symmetry: Symmetry) -> list[int]:
+        """Of symmetries that leave the files where they are, which alone keep the rules."""
+        ways = [(n * way.dx, n * way.dy) for way, n in [*SLIDES, *((jump, 1) for jump in JUMPS)]]
+        images = [ways.index(symmetry.vector(*way)) for way in ways]
+        return [*images, *range(len(ways), _PARTS)]
+
     def other_name(self, game: Game, action: int, position: Position) -> str:
         """Standard Algebraic Notation: "Nf3", "exd5", "O-O", "e8=Q+"."""
         after = position.step(action)
@@ -163,6 +170,7 @@ class Chess(Game):
     numbers: ClassVar = {"quiet": QUIET + 1}
     history: ClassVar = QUIET  # no position from before a capture or pawn move comes again
     notation: ClassVar = Moves()
+    mover_symmetry: ClassVar = Symmetry(flip_ranks=True)
     look: ClassVar = LOOK
     about: ClassVar = About(
         title="Chess",

@@ -27,6 +27,7 @@ class Hex(Game):
     roles: ClassVar = ("black", "white")
     shape: ClassVar = BOARD
     notation: ClassVar = Placing()
+    mover_symmetry: ClassVar = Symmetry(transpose=True, board=BOARD)
     look: ClassVar = Look("plain", (BLACK, WHITE), hexagons=True, borders=True)
     about: ClassVar = About(
         title="Hex",

@@ -17,7 +17,7 @@ from math import comb
 
 import numpy as np
 
-from boardenvs.board.bitboard import flip_files, from_squares
+from boardenvs.board import MIRROR, from_squares
 from boardenvs.game.errors import PositionError
 from boardenvs.game.game import Game
 from boardenvs.game.state import IntArray, State, WordArray, take
@@ -36,7 +36,7 @@ def numbers(game: Game, state: State) -> IntArray:
     game.check_state(state)
     sides = np.where(state.to_move, state.words[1::-1], state.words[:2])
     mirrored = (sides[1] & ~np.uint64(_DARK)) != 0
-    wolf, sheep = np.where(mirrored, flip_files(sides), sides)
+    wolf, sheep = np.where(mirrored, MIRROR.apply(sides), sides)
     rank = np.searchsorted(_flocks(), sheep)
     fits = (np.bitwise_count(wolf) == 1) & (wolf & sheep == 0)
     fits &= _flocks()[rank % FLOCKS] == sheep

@@ -52,6 +52,7 @@ class Breakthrough(Game):
     roles: ClassVar = ("black", "white")
     notation: ClassVar = Moving(DIRECTIONS, distance=1)
     opening_plies: ClassVar = (4, 12)
+    mover_symmetry: ClassVar = Symmetry(flip_ranks=True)
     look: ClassVar = Look("wood", (BLACK, WHITE))
 
     @property

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boardenvs.envs.symmetry import BoardSymmetries
 from boardenvs.game.game import Game
 from boardenvs.game.state import (
     Array,
@@ -17,6 +16,7 @@ from boardenvs.game.state import (
     put,
     take,
 )
+from boardenvs.game.views import reorder
 
 
 class ReplayBatch(NamedTuple):
@@ -42,7 +42,7 @@ class ReplayBuffer:
         self._game_number: IntArray = np.full(size, -1, np.int64)
         self._ready: BoolArray = np.zeros(size, np.bool_)
         self._going_on: dict[int, list[int]] = {}  # the slots of each unfinished game
-        self._game, self._symmetries = game, BoardSymmetries(game, 0)
+        self._game = game
 
     def add(
         self,
@@ -91,10 +91,9 @@ class ReplayBuffer:
             slots = np.concatenate([slots, drawn[self._ready[drawn]]])
         slots = slots[:count]
         state, policy = take(self._state, slots), self._policy[slots]
-        originals = self._symmetries.originals
-        chosen = rng.integers(len(originals), size=count)
-        state = self._symmetries.seen(state, chosen)
-        policy = np.take_along_axis(policy, originals[chosen], axis=1)
+        views, chosen = self._game.views, rng.integers(len(self._game.symmetries), size=count)
+        policy = reorder(policy, views.originals, chosen)
+        state = views.seen(state, chosen)
         return ReplayBatch(state, policy, self._has_policy[slots], self._value[slots])
 
     def snapshot(self) -> dict[str, Any]:
