@@ -25,7 +25,7 @@ from boardenvs.agents.policy_file import load_policy
 from boardenvs.game.game import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.position import stack
-from boardenvs.game.state import FloatArray, State, take
+from boardenvs.game.state import FloatArray, IntArray, State, take
 from boardenvs.search import Limits
 from boardenvs.search.evaluation_file import trained_evaluation
 from boardenvs.search.solver import search_position
@@ -70,10 +70,11 @@ class Recorder:
     def add(self, *found: Any) -> None:
         self.plies.append(copy.deepcopy(found))
 
-    def finish(self, game: int, result: float) -> None:
-        for ply, (*_, games) in enumerate(self.plies):
-            assert np.isnan(self.results[ply, games == game]).all()
-            self.results[ply, games == game] = result
+    def finish(self, ended: IntArray, results: FloatArray) -> None:
+        for game, result in zip(ended, results, strict=True):
+            for ply, (*_, games) in enumerate(self.plies):
+                assert np.isnan(self.results[ply, games == game]).all()
+                self.results[ply, games == game] = result
 
 
 def begun(search: dict[str, Any], **self_play: Any) -> tuple[SelfPlay, Any]:
@@ -168,10 +169,10 @@ def test_the_latest_positions_are_kept_and_wait_for_their_own_game() -> None:
 
     add(0, 1, 2, 3, number=0)
     add(4, 5, number=1)  # in the place of the two oldest
-    replay.finish(0, 1.0)
+    replay.finish(np.array([0]), np.ones(1))
     assert drawn() == {(2, 0.85), (3, 0.85)}
     assert (replay.ready, replay.added) == (2, 6)
-    replay.finish(1, -1.0)
+    replay.finish(np.array([1]), -np.ones(1))
     assert drawn() == {(2, 0.85), (3, 0.85), (4, -0.65), (5, -0.65)}
     add(0, 1, number=2)
     assert replay.ready == 2
@@ -195,7 +196,7 @@ def test_batches_are_turned_with_their_policies(name: str) -> None:
     replay = ReplayBuffer(game, 40, search_value=1.0)
     values = np.bitwise_count(state.own) / 64
     replay.add(state, policy_of(state), np.ones(40, bool), values, np.zeros(40, int))
-    replay.finish(0, 0.0)
+    replay.finish(np.array([0]), np.zeros(1))
     batch = replay.sample(200, rng)
     np.testing.assert_allclose(batch.policy, policy_of(batch.state), atol=1e-3)
     np.testing.assert_array_equal(batch.policy > 0, game.legal(batch.state))

@@ -34,20 +34,21 @@ GAMES = ("othello", "wolf_and_sheep")
 
 
 class Toy:
-    """Sees a number in a position that stands for its value, and prefers some actions; counts what
-    it was asked.
+    """Sees a number in a position that stands for its value, and prefers some actions, whose
+    chances add up to `scale`; counts what it was asked.
     """
 
-    def __init__(self, unit: float = 1.0) -> None:
+    def __init__(self, unit: float = 1.0, scale: float = 1.0) -> None:
         self.calls = self.positions = 0
-        self.unit = unit
+        self.unit, self.scale = unit, scale
 
     def evaluate(self, game: Game, state: State) -> tuple[Array, Array]:
         self.calls += 1
         self.positions += len(state.ply)
         x = (state.own * np.uint64(7) ^ state.opp * np.uint64(13)) % np.uint64(101)
         weights = game.legal(state) * (np.arange(game.num_actions) % 7 + 1.0)
-        return weights / np.maximum(weights.sum(axis=1, keepdims=True), 1), self.unit * (x / 50 - 1)
+        chances = self.scale * weights / np.maximum(weights.sum(axis=1, keepdims=True), 1)
+        return chances.astype(np.float32), (self.unit * (x / 50 - 1)).astype(np.float32)
 
 
 judged_both_ways = pytest.mark.parametrize("evaluator", [None, Toy()])
@@ -75,7 +76,8 @@ class Node:
         self.priors = dict.fromkeys(actions, 0.0)
         if evaluator:
             chances, values = evaluator.evaluate(self.position.game, stack([self.position]))
-            self.priors = {a: float(chances[0, a]) for a in actions}
+            total = sum(float(chances[0, a]) for a in actions)
+            self.priors = {a: float(chances[0, a]) / total for a in actions}
             self.value = float(values[0])
 
     def mean(self, action: int) -> float:
@@ -251,13 +253,35 @@ def check_gumbel(name: str) -> None:
     positions = [position for position in positions if not position.is_over()]
     noise = rng.gumbel(size=(len(positions), game.num_actions))
     for settings in (GumbelSettings(24, 5, 50, 0.1), GumbelSettings(7, 10**6, 2, 1)):
-        found = gumbel_search(game, stack(positions), noise, settings, Toy())
+        found = gumbel_search(game, stack(positions), noise, settings, Toy(scale=3))
         for row, position in enumerate(positions):
             action, policy, value = plain_gumbel(position, noise[row], settings, Toy())
             assert found.actions[row] == action
             assert found.values[row] == pytest.approx(value)
             expected = [policy.get(a, 0) for a in range(game.num_actions)]
-            np.testing.assert_allclose(found.policy[row], expected, atol=1e-9)
+            np.testing.assert_allclose(found.policy[row], expected, atol=1e-6)
+
+
+@pytest.mark.usefixtures("in_python")
+@pytest.mark.parametrize("name", GAMES)
+def test_what_a_search_evaluates_after_its_action_is_the_next_root(name: str) -> None:
+    """Without games that are over or won at once; whole searches are the same as without it."""
+    game, rng, toys = make(name), np.random.default_rng(0), (Toy(), Toy())
+    state, roots, kept = sample_of(name, 40), None, 0
+    state = take(state, ~game.is_over(state))
+    for _ in range(8):
+        noise = rng.gumbel(size=(len(state.ply), game.num_actions))
+        found, fresh = (
+            gumbel_search(game, state, noise, GumbelSettings(7, 4), toy, judged)
+            for toy, judged in zip(toys, (roots, None), strict=True)
+        )
+        for one, other in zip(found, fresh, strict=True):
+            np.testing.assert_allclose(one, other, 1e-5)
+        kept += 0 if roots is None else int((~np.isnan(roots[:, -1])).sum())
+        state = game.step(state, found.actions)
+        going = ~game.is_over(state)
+        state, roots = take(state, going), found.after[going]
+    assert toys[1].positions - toys[0].positions == kept > 100
 
 
 @pytest.mark.usefixtures("in_python")  # in machine code: `make compiled`

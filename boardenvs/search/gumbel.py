@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from boardenvs.game.game import Game
-from boardenvs.game.state import FloatArray, IntArray, State
+from boardenvs.game.state import Array, FloatArray, IntArray, State
 from boardenvs.search.compiled.policies import (
     Gumbel,
     add_no_guesses,
@@ -47,17 +47,26 @@ class GumbelResults(NamedTuple):
     """Results of the searches of B positions."""
 
     actions: IntArray  # (B,) int64: to play
-    policy: FloatArray  # (B, A) float64: the improved policy, 0 where illegal
+    policy: Array  # (B, A) float32: the improved policy, 0 where illegal
     values: FloatArray  # (B,) float64: to the side to move, -1 to 1
+    # (B, A + 1) float32: how the evaluator judged the position after the action: the probability of
+    # each action and, last, the value; that is nan if it was not asked.
+    after: Array
 
 
 def gumbel_search(
-    game: Game, state: State, noise: FloatArray, settings: GumbelSettings, evaluator: Evaluator
+    game: Game,
+    state: State,
+    noise: FloatArray,
+    settings: GumbelSettings,
+    evaluator: Evaluator,
+    roots: Array | None = None,
 ) -> GumbelResults:
     """Search each row of a state by itself; no game may be over.
 
     `noise` (B, A) is Gumbel noise, which makes the action a draw from the improved policy, or 0,
-    which gives the best action. ValueError if a game is over, or for other noise.
+    which gives the best action. `roots` are the rows' evaluations as far as they are there, such as
+    `after` of the search a ply before. ValueError if a game is over, or for other noise.
     """
     if game.is_over(state).any():
         raise ValueError("a game is over: there is nothing to search")
@@ -83,15 +92,19 @@ def gumbel_search(
         np.zeros(rows, np.uint64),
         TreeSettings(settings.simulations, 0.0, evaluator, leaves=1),
         policy=EdgeSelection(policy, _PARTS, until_proven=False),
+        roots=roots,
     )
     with np.errstate(divide="ignore"):
         np.maximum(noise + np.log(trees.priors), -1e9, out=scores)
-    for simulation in range(settings.simulations):  # all trees in step: networks judge in batches
-        trees.search(simulation + 1)
-    actions: IntArray = np.zeros(rows, np.int64)
-    improved, values = np.zeros(shape), np.zeros(rows)
-    trees.compiled(read_gumbel_roots)(policy, trees.tree, actions, improved.ravel(), values)
-    return GumbelResults(actions, improved, values)
+    trees.search(settings.simulations)
+    actions, values = np.zeros(rows, np.int64), np.zeros(rows)
+    improved: Array = np.zeros(shape, np.float32)
+    after: Array = np.zeros((rows, game.num_actions + 1), np.float32)
+    after[:, -1] = np.nan
+    trees.compiled(read_gumbel_roots)(
+        policy, trees.tree, actions, improved.ravel(), values, after.ravel()
+    )
+    return GumbelResults(actions, improved, values, after)
 
 
 @lru_cache(maxsize=32)

@@ -51,7 +51,7 @@ class Evaluator(Protocol):
 
     def evaluate(self, game: Game, state: State) -> tuple[Array, Array]:
         """Return the probability of each action, (B, A) float32, and the value to the side to move,
-        (B,) float32 from -1 to 1.
+        (B,) float32 from -1 to 1. Search divides the probabilities of legal actions by their sum.
         """
         ...
 
@@ -147,7 +147,8 @@ class Trees:
 
     `kept` has a subtree to start from for each row, from trees with the same settings, or None.
     Dividing the simulations between calls of `search` does not change the result. `policy` replaces
-    the settings' edge selection.
+    the settings' edge selection. `roots` (B, A + 1) has the evaluator's probabilities and values of
+    rows that it need not evaluate, and nan in place of other values.
     """
 
     def __init__(
@@ -158,6 +159,7 @@ class Trees:
         settings: TreeSettings,
         kept: Sequence[Subtree | None] = (),
         policy: EdgeSelection | None = None,
+        roots: Array | None = None,
     ) -> None:
         settings.check()
         # A subtree may be larger than the room in the settings.
@@ -166,7 +168,7 @@ class Trees:
         self.game, self._settings = game, settings
         self._size = check_seeds(check_roots(game, state), seeds)
         self._policy = settings.policy() if policy is None else policy
-        edges_below = EDGES_PER_NODE * (settings.most_nodes() - 1)
+        edges_below = min(EDGES_PER_NODE, game.num_actions) * (settings.most_nodes() - 1)
         widest = np.bitwise_count(state.legal_bits).sum(axis=1, dtype=np.int64).max(initial=0)
         self._at_once = settings.leaves_at_once(self._size)
         self.tree = empty_tree(game, seeds, settings.most_nodes(), edges_below + int(widest))
@@ -175,8 +177,6 @@ class Trees:
         self._room = settings.simulations
         self._roots = np.arange(self._size) * self.tree.max_nodes
         self._leaves, self._steps = self._working_memory()
-        # (T, A): the evaluator's probabilities at the roots; 0 for kept or finished roots.
-        self.priors: FloatArray = np.zeros((self._size, game.num_actions))
         evaluator = settings.evaluator
         self.compiled(add_roots)(
             position_words(state).ravel(), edges_below, evaluator is None, self.tree
@@ -185,11 +185,16 @@ class Trees:
         for row, subtree in enumerate(kept):
             if subtree is not None:
                 self.compiled(copy_subtree)(subtree.node, subtree.tree, row, self.tree, origins)
-        fresh = self.tree.edges[self._roots] == 0
-        live = np.flatnonzero(fresh & ~game.is_over(state))
-        if evaluator is not None and len(live):
-            self._leaves.node[: len(live)] = self._roots[live]
-            self.priors[live] = self._judge(evaluator, take(state, live))
+        if evaluator is not None:
+            live = (self.tree.edges[self._roots] == 0) & ~game.is_over(state)
+            judged: Array = np.full((self._size, game.num_actions + 1), np.nan, np.float32)
+            if roots is not None:
+                judged = roots.copy()
+            asked = live & np.isnan(judged[:, -1])
+            if asked.any():
+                judged[asked, :-1], judged[asked, -1] = self._judge(evaluator, take(state, asked))
+            self._expand(self._roots[live], judged[live, :-1], judged[live, -1])
+            self.priors = judged[:, :-1]  # (T, A): not of kept or finished roots
 
     def compiled(self, function: _Function) -> _Function:
         """Return a function of compiled tree search with this policy."""
@@ -229,7 +234,8 @@ class Trees:
         ):
             nodes = self._leaves.node[:count]
             positions = self.tree.positions.reshape(-1, self.tree.position_size)
-            self._judge(evaluator, state_of_words(self.game, positions[nodes]))
+            judged = self._judge(evaluator, state_of_words(self.game, positions[nodes]))
+            self._expand(nodes, *judged)
             if stop is not None and stop():
                 return
 
@@ -273,27 +279,27 @@ class Trees:
                 if stop is not None and stop():
                     return
 
-    def _judge(self, evaluator: Evaluator, state: State) -> Array:
-        """Evaluate the first leaves, which are these positions, and expand them; return the
-        probabilities of their actions, (B, A).
-        """
-        probabilities, values = map(np.asarray, evaluator.evaluate(self.game, state))
+    def _judge(self, evaluator: Evaluator, state: State) -> tuple[Array, Array]:
+        """Return the evaluator's probabilities, (B, A) float32, and values, (B,) float32."""
+        probabilities, values = (
+            np.require(x, np.float32, ("C", "W")) for x in evaluator.evaluate(self.game, state)
+        )
         shape = len(state.ply), self.game.num_actions
         if (probabilities.shape, values.shape) != (shape, shape[:1]):
             raise ValueError(
                 f"the evaluator gave probabilities {probabilities.shape} and values "
                 f"{values.shape}: they must be {shape} and {shape[:1]}"
             )
-        if not (np.isfinite(probabilities).all() and np.isfinite(values).all()):
+        if not np.isfinite(probabilities.sum() + values.sum()):  # as one is not, or one in them
             raise ValueError("the evaluator gave a value or a probability that is no number")
+        return probabilities, values
+
+    def _expand(self, nodes: IntArray, probabilities: Array, values: Array) -> None:
+        """Expand these leaves, as the evaluator judged them."""
+        self._leaves.node[: len(nodes)] = nodes
         self.compiled(loops.expand_and_backup)(
-            self._leaves,
-            self._policy.settings,
-            values.astype(np.float64),
-            probabilities.astype(np.float64).ravel(),
-            self.tree,
+            self._leaves, self._policy.settings, values, probabilities.ravel(), self.tree
         )
-        return probabilities
 
     def read(self) -> TreeResults:
         """Return the statistics of the roots' actions."""

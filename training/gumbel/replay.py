@@ -41,13 +41,12 @@ class ReplayBuffer:
         self._value: Array = np.zeros(size, np.float32)
         self._game_number: IntArray = np.full(size, -1, np.int64)
         self._ready: BoolArray = np.zeros(size, np.bool_)
-        self._going_on: dict[int, list[int]] = {}  # the slots of each unfinished game
         self._game = game
 
     def add(
         self,
         state: State,
-        policy: FloatArray,
+        policy: Array,
         has_policy: BoolArray,
         values: FloatArray,
         games: IntArray,
@@ -61,21 +60,23 @@ class ReplayBuffer:
         self._value[slots] = values
         self._game_number[slots] = games
         self._ready[slots] = False
-        self._wait(slots)
 
-    def _wait(self, slots: IntArray) -> None:
-        """Keep the slots of each unfinished game."""
-        for slot, game in zip(slots.tolist(), self._game_number[slots].tolist(), strict=True):
-            self._going_on.setdefault(game, []).append(slot)
-
-    def finish(self, game: int, result: float) -> None:
-        """Add the result of a game, 1, 0 or -1 for the first role."""
-        slots = np.array(self._going_on.pop(game, []), np.int64)
-        slots = slots[self._game_number[slots] == game]  # others hold later games by now
-        results = np.where(self._state.to_move[slots] == 0, result, -result)
-        mixed = self._search_value * self._value[slots] + (1 - self._search_value) * results
+    def finish(self, games: IntArray, results: FloatArray) -> None:
+        """Add the results of games, 1, 0 or -1 for the first role."""
+        slots = np.flatnonzero(~self._ready[: self._filled])
+        slots = slots[np.isin(self._game_number[slots], games)]
+        order = np.argsort(games)
+        places = np.searchsorted(games, self._game_number[slots], sorter=order)
+        of_first = results[order[places]]
+        of_mover = np.where(self._state.to_move[slots] == 0, of_first, -of_first)
+        mixed = self._search_value * self._value[slots] + (1 - self._search_value) * of_mover
         self._value[slots] = mixed
         self._ready[slots] = True
+
+    @property
+    def _filled(self) -> int:
+        """The number of positions so far, at most `size`."""
+        return min(self.added, self.size)
 
     @property
     def ready(self) -> int:
@@ -84,10 +85,9 @@ class ReplayBuffer:
 
     def sample(self, count: int, rng: np.random.Generator) -> ReplayBatch:
         """Draw this many positions that are ready, with replacement; there must be some."""
-        filled = min(self.added, self.size)
         slots = np.empty(0, np.int64)
         while len(slots) < count:
-            drawn = rng.integers(filled, size=count)
+            drawn = rng.integers(self._filled, size=count)
             slots = np.concatenate([slots, drawn[self._ready[drawn]]])
         slots = slots[:count]
         state, policy = take(self._state, slots), self._policy[slots]
@@ -98,7 +98,7 @@ class ReplayBuffer:
 
     def snapshot(self) -> dict[str, Any]:
         """Return all of it, as arrays."""
-        filled = min(self.added, self.size)
+        filled = self._filled
         return {
             "added": self.added,
             "state": self._game.packed(take(self._state, slice(filled))),
@@ -108,12 +108,10 @@ class ReplayBuffer:
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Go on from a `snapshot`."""
         self.added = snapshot["added"]
-        filled = min(self.added, self.size)
+        filled = self._filled
         put(self._state, slice(filled), self._game.unpacked(snapshot["state"]))
         for x, y in zip(self._arrays(), snapshot["arrays"], strict=True):
             x[:filled] = y
-        self._going_on = {}
-        self._wait(np.flatnonzero(~self._ready[:filled]))
 
     def _arrays(self) -> list[Array]:
         return [self._policy, self._has_policy, self._value, self._game_number, self._ready]

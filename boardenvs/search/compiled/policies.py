@@ -259,9 +259,11 @@ def mixed_value(node: int, tree: Tree) -> float:
 
 @entry
 def read_gumbel_roots(
-    policy: Gumbel, tree: Tree, actions: Array, improved: Array, values: Array
+    policy: Gumbel, tree: Tree, actions: Array, improved: Array, values: Array, after: Array
 ) -> None:
-    """Write each root's action, (T,), improved policy, (T * A,) of zeros before, and value, (T,).
+    """Write each root's action, (T,), improved policy, (T * A,) of zeros before, and value, (T,);
+    and the priors and the value of the position after the action, (T * (A + 1),), if it has them
+    and they are its evaluator's.
 
     The action is the most visited one; among equals the highest score plus value decides.
     """
@@ -274,3 +276,8 @@ def read_gumbel_roots(
         for k, edge in enumerate(edges_of(root, tree)):
             place = row * policy.num_actions + number(tree.edge_action[edge])
             improved[place] = policy.weights[k] / total
+        child, start = number(tree.edge_child[chosen]), row * (policy.num_actions + 1)
+        if child != NONE and tree.edges[child] > 0 and tree.lower[child] != tree.upper[child]:
+            after[start + policy.num_actions] = tree.value[child]
+            for edge in edges_of(child, tree):
+                after[start + tree.edge_action[edge]] = tree.edge_prior[edge]

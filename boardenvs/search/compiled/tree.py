@@ -57,7 +57,7 @@ class Tree(NamedTuple):
     edge_child: Array  # (T * E,) numbers: the node, or NONE
     edge_visits: Array  # (T * E,) numbers
     edge_total: Array  # (T * E,) reals: the sum of values to the side that moves along the edge
-    edge_prior: Array  # (T * E,) reals: the evaluator's probability, if there is one
+    edge_prior: Array  # (T * E,) reals: its probability by the evaluator, if there is one
     nodes_used: Array  # (T,) numbers
     edges_used: Array  # (T,) numbers
     max_edges: Array  # (T,) numbers: at most E, independent of other trees
@@ -176,9 +176,12 @@ def expand(node: int, position: PackedPosition, row: int, tree: Tree) -> bool:
 
 
 def set_priors(node: int, probabilities: Array, start: int, tree: Tree) -> None:
-    """Set the priors of a node's edges to probabilities[start + action]."""
+    """Set the priors of a node's edges to their shares of probabilities[start + action]."""
+    total = 1e-30
     for edge in edges_of(node, tree):
-        tree.edge_prior[edge] = probabilities[start + tree.edge_action[edge]]
+        total += probabilities[start + tree.edge_action[edge]]
+    for edge in edges_of(node, tree):
+        tree.edge_prior[edge] = probabilities[start + tree.edge_action[edge]] / total
 
 
 @inline
