@@ -25,7 +25,8 @@ game: reversi
 steps: 6000
 checkpoint_every: 1000
 self_play: {boards: 32, opponents: {greedy: 0.25}}
-ppo: {hidden: [16], steps_per_update: 32, batch_size: 256}
+network: {hidden: [16]}
+ppo: {steps_per_update: 32, batch_size: 256}
 evaluation: {every: 2000, pairs: 2}
 report: {pairs: 2, opponents: [random]}
 """

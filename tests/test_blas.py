@@ -8,7 +8,8 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from boardenvs import games
-from boardenvs.agents.policy import ACTIVATIONS
+from boardenvs.agents import policy_network
+from boardenvs.agents.policy_network import NUMPY
 from boardenvs.agents.trained import trained_policy
 from boardenvs.utils.threads import one_thread
 
@@ -35,13 +36,13 @@ def test_networks_are_judged_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> N
     """Asked between two products."""
     game, seen = games.make("othello"), set[int]()
     policy = trained_policy(game)
-    activation = ACTIVATIONS[policy.activation]
+    relu = NUMPY.relu
 
     def asked(x: Any) -> Any:
         seen.update(numbers())
-        return activation(x)
+        return relu(x)
 
-    monkeypatch.setitem(ACTIVATIONS, policy.activation, asked)
+    monkeypatch.setattr(policy_network, "NUMPY", NUMPY._replace(relu=asked))
     with threadpool_limits(2, user_api="blas"):
         policy.evaluate(game, game.init(3))
     assert seen <= {1}

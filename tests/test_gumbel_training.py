@@ -231,7 +231,8 @@ TINY: dict[str, Any] = {
         "simulations": 4, "considered": 2, "playout_cap_simulations": 1,
         "playout_cap_role_share": 0.5,
     },
-    "learning": {"hidden": [16], "replay": 512, "batch_size": 32},
+    "network": {"hidden": [16]},
+    "learning": {"replay": 512, "batch_size": 32},
     "evaluation": {"every": 128, "pairs": 2, "opponents": ["random"], "opening_plies": [40, 44]},
     "report": {"pairs": 2, "opponents": ["random"], "opening_plies": [40, 44]},
 }  # fmt: skip
@@ -244,15 +245,17 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "tiny.yaml"
 
 
-def test_a_run_that_resumes_goes_on_bit_for_bit(tiny: str) -> None:
-    assert main([tiny]) == 0
+@pytest.mark.parametrize("network", ["{hidden: [16]}", "{channels: 4, blocks: 2}"])
+def test_a_run_that_resumes_goes_on_bit_for_bit(tiny: str, network: str) -> None:
+    assert main([tiny, "--set", f"network={network}"]) == 0
     folder = Path("runs/tiny")
     expected = load_newest(folder / "checkpoints")[0]
     assert expected is not None
     assert 256 <= expected["steps"] < 384
     assert load_policy(folder / "policy.npz").notes["run"] == "tiny"
     sorted((folder / "checkpoints").iterdir())[-1].unlink()
-    run = GumbelRun(read_settings(GumbelConfig, Path(tiny)), folder)
+    settings = read_settings(GumbelConfig, Path(tiny), [f"network={network}"])
+    run = GumbelRun(settings, folder)
     run.resume(Console(quiet=True))
     assert run.steps < expected["steps"]
     while run.steps < expected["steps"]:
@@ -285,8 +288,9 @@ def test_it_learns_a_small_game_from_scratch(
             "game": "three_in_a_row:ThreeInARow",
             "self_play": {"boards": 32, "opening_plies": [0, 4]},
             "search": {"simulations": 9, "considered": 9, "full_share": 1, "c_scale": 0.2},
+            "network": {"hidden": [64]},
             "learning": {
-                "hidden": [64], "replay": 3000, "batch_size": 128, "reuse": 8,
+                "replay": 3000, "batch_size": 128, "reuse": 8,
                 "learning_rate": 8e-3, "search_value": 0.5,
             },
             "steps": 3000,

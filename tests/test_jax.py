@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from jax_rules import compiled_batch, jax, keys, positions_of
-from test_policy import random_policy
+from test_policy import FULLY_CONNECTED, TOWER, random_policy
 
 import boardenvs.envs.jax
 from boardenvs.agents.jax_players import jax_player
@@ -145,11 +145,12 @@ def test_an_opponent_replies_inside_the_step():
         env.step(jax.tree.map(lambda x: x[0], state), jnp.int32(0))
 
 
-def test_policies_choose_as_in_numpy():
+@pytest.mark.parametrize("size", [FULLY_CONNECTED, TOWER | {"flat": [3, 4]}])
+def test_policies_choose_as_in_numpy(size):
     """The most probable action; a player that samples draws with the same probabilities."""
     env = boardenvs.envs.jax.make("wolf_and_sheep:max_plies=30")
     game, rules = env.game, env.rules
-    policy = random_policy(game, (16, 8), seed=1)
+    policy = random_policy(game, size, seed=1)
     rng, state = np.random.default_rng(0), game.init(200)
     for _ in range(7):
         state = game.step(state, game.sample(state, rng))

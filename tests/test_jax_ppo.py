@@ -67,8 +67,9 @@ def test_the_same_seed_gives_the_same_policy() -> None:
         ppo_jax.main(parse_args([*SMALL, "--out", f"{name}.npz"]))
     one, other = (load_policy(f"{name}.npz") for name in ("one", "other"))
     assert one.notes == {"seed": 0, "steps": 4096}
-    for name, array in one.arrays.items():
-        np.testing.assert_array_equal(other.arrays[name], array)
+    for name, layer in one.network.layers.items():
+        for mine, theirs in zip(layer, other.network.layers[name], strict=True):
+            np.testing.assert_array_equal(mine, theirs)
 
 
 def test_a_game_of_another_package_is_learnt() -> None:

@@ -30,7 +30,8 @@ OTHELLO: dict[str, Any] = {
     "steps": 250_000,
     "checkpoint_every": 10_000_000,
     "self_play": {"boards": 512, "opening_plies": [0, 40]},
-    "ppo": {**PPO, "hidden": [256, 256], "entropy_bonus": 0.06},
+    "network": {"hidden": [256, 256]},
+    "ppo": {**PPO, "entropy_bonus": 0.06},
     "evaluation": {"every": 250_000, "pairs": 20},
     "report": {"opponents": ["random", "greedy"], "pairs": 150},
 }

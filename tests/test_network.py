@@ -17,7 +17,7 @@ from variants import GAMES
 
 from boardenvs import games
 from boardenvs.agents.export import policy_from_sb3
-from boardenvs.agents.network import BoardNetwork, draw, flat_planes
+from boardenvs.agents.network import NEVER, BoardNetwork, draw
 from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import PolicyFileError, load_policy, save_policy
 from boardenvs.agents.trained import trained_policy
@@ -28,6 +28,8 @@ from training.ppo import make_env, make_learner
 from training.run_settings import PPOConfig
 
 th.set_num_threads(1)
+
+SIZES: list[dict[str, Any]] = [{"hidden": [64, 48]}, {"channels": 16, "blocks": 2}]
 
 
 def shaken(network: th.nn.Module) -> None:
@@ -40,26 +42,28 @@ def shaken(network: th.nn.Module) -> None:
 # ---- what it computes ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("game_id", GAMES)
-def test_numpy_and_torch_agree(game_id: str) -> None:
+@pytest.mark.parametrize("size", SIZES, ids=["fully connected", "tower"])
+@pytest.mark.parametrize("game_id", [*GAMES, "hex", "connect_four", "chess", "go"])
+def test_numpy_and_torch_agree(game_id: str, size: dict[str, Any]) -> None:
     """And a network that takes over a policy is what the policy was made of, to the bit."""
     game = make(game_id)
-    flat = flat_planes(game)
-    assert bool(flat) == (game_id in ("lines_of_action", "wolf_and_sheep"))
-    how = game.observation_shape, game.num_actions, (64, 48), flat
-    network, other = BoardNetwork(*how), BoardNetwork(*how)
+    network, other = BoardNetwork(game, size), BoardNetwork(game, size)
     shaken(network)
     policy = network.as_policy(game, {"steps": 1})
     other.take(policy)
     for mine, theirs in zip(network.parameters(), other.parameters(), strict=True):
         assert th.equal(mine, theirs)
-    state = random_openings(game, 300, (0, 14), np.random.default_rng(0))
-    observation, legal = game.observe(state), game.legal(state)
+    state = random_openings(game, 100, (0, 14), np.random.default_rng(0))
+    legal = game.legal(state)
     with th.no_grad():
-        logits, values = network(th.as_tensor(observation), th.as_tensor(legal))
-    probabilities = th.softmax(logits, dim=1).numpy()
-    np.testing.assert_allclose(policy.forward(observation)[1], values.numpy(), atol=1e-3)
-    np.testing.assert_allclose(policy.evaluate(game, state)[0], probabilities, atol=1e-4)
+        planes = th.as_tensor(game.observe_planes(state))
+        logits, values = network(planes, th.as_tensor(legal))
+    found, worth = policy.forward(game.observe(state))
+    scale = logits.numpy()[legal].std()
+    assert scale > 0.1
+    np.testing.assert_allclose(found[legal], logits.numpy()[legal], atol=1e-5 * scale)
+    np.testing.assert_allclose(worth, values.numpy(), atol=1e-4)
+    assert (logits.numpy()[~legal] == NEVER).all()
 
 
 def config(**changes: Any) -> PPOConfig:
@@ -70,8 +74,8 @@ def config(**changes: Any) -> PPOConfig:
 def test_sb3_learns_what_its_own_masked_distribution_gives(
     monkeypatch: pytest.MonkeyPatch, masked: bool
 ) -> None:
-    settings = config(ppo={"hidden": [32]}, self_play={"boards": 32})
-    monkeypatch.setattr("training.ppo.find_precision", lambda: "float32")
+    settings = config(network={"hidden": [32]}, self_play={"boards": 32})
+    monkeypatch.setattr("training.ppo.find_precision", lambda _: "float32")
     env = make_env(settings)
     policy = make_learner(settings, env).policy
     shaken(policy)
@@ -87,7 +91,7 @@ def test_sb3_learns_what_its_own_masked_distribution_gives(
 
     def theirs() -> Sequence[th.Tensor]:
         everything = th.ones(len(legal), game.num_actions, dtype=th.bool)
-        logits, values = policy.network(observation, everything)
+        logits, values = policy.network(observation.permute(0, 3, 1, 2), everything)
         distribution = MaskableCategoricalDistribution(game.num_actions)
         distribution.proba_distribution(logits)
         if masked:
@@ -98,7 +102,7 @@ def test_sb3_learns_what_its_own_masked_distribution_gives(
     for learn in (ours, theirs):
         values, log_prob, entropy = learn()
         loss = log_prob.sum() + 3 * entropy.sum() + values.sum()
-        (gradient,) = th.autograd.grad(loss, policy.network.policy_head.weight)
+        (gradient,) = th.autograd.grad(loss, policy.network.layers["policy"].weight)
         results.append([values.flatten(), log_prob, entropy, gradient])
     tolerances = 1e-3, 1e-3, 1e-3, 1e-2
     for found, expected, tolerance in zip(*results, tolerances, strict=True):
@@ -129,20 +133,25 @@ def test_draws_are_by_probability_and_never_of_what_has_none(
 # ---- what it begins as ---------------------------------------------------------------------------
 
 
-def _by_ppo(settings: dict[str, Any], hidden: list[int]) -> Policy:
-    ppo = PPOConfig.model_validate({**settings, "ppo": {"hidden": hidden}})
+def _by_ppo(settings: dict[str, Any], network: dict[str, Any]) -> Policy:
+    ppo = PPOConfig.model_validate({**settings, "network": network})
     return policy_from_sb3(make_learner(ppo, make_env(ppo)), ppo.make_game())
 
 
-@pytest.mark.parametrize("name", ["othello", "lines_of_action", "wolf_and_sheep"])
+@pytest.mark.parametrize("name", ["othello", "lines_of_action", "wolf_and_sheep", "chess"])
 def test_trainings_begin_as_the_policy_that_they_are_given(name: str, tmp_path: Path) -> None:
     """By its name or in a file."""
-    policy, start = trained_policy(make(name)), "trained"
-    if name == "othello":
+    game, start = make(name), "trained"
+    policy = (
+        BoardNetwork(game, SIZES[1]).as_policy(game) if name == "chess" else trained_policy(game)
+    )
+    if name in ("othello", "chess"):
         start = str(tmp_path / "policy.npz")
         save_policy(policy, start, stored="float32")
     settings = {"name": "x", "game": name, "steps": 1, "self_play": {"boards": 32}, "start": start}
-    begun = _by_ppo(settings, [len(biases) for _, biases in policy.hidden])
+    size = policy.network.size
+    network = {name: size[name] for name in ("hidden", "channels", "blocks") if name in size}
+    begun = _by_ppo(settings, network)
     state = random_openings(policy.game, 60, (4, 20), np.random.default_rng(0))
     results = [x.evaluate(policy.game, state) for x in (begun, policy)]
     for found, known in zip(*results, strict=True):
@@ -184,7 +193,7 @@ def test_models_of_stable_baselines_leave_torch_too(tmp_path: Path, shape: str) 
     assert np.ptp(found) > 0.1  # no constant, which would agree by itself
     save_policy(policy, str(tmp_path / "mine.npz"))
     again = load_policy(tmp_path / "mine.npz")
-    assert (again.activation, again.notes) == (policy.activation, {"by": "me"})
+    assert (again.network.size, again.notes) == (policy.network.size, {"by": "me"})
 
 
 def test_what_cannot_be_exported_says_why(tmp_path: Path) -> None:

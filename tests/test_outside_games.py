@@ -48,9 +48,10 @@ TINY: dict[str, Any] = {
 }
 RATES = {"learning_rate": 1e-3, "final_learning_rate": 1e-3}  # whatever the number of steps
 LEARNER: dict[str, dict[str, Any]] = {
-    "ppo": {"ppo": {"hidden": [8], "steps_per_update": 16, "batch_size": 64}},
+    "ppo": {"network": {"hidden": [8]}, "ppo": {"steps_per_update": 16, "batch_size": 64}},
     "gumbel": {
-        "learning": {"hidden": [8], "replay": 512, "batch_size": 64, **RATES},
+        "network": {"hidden": [8]},
+        "learning": {"replay": 512, "batch_size": 64, **RATES},
         "search": {"simulations": 2, "considered": 2},
     },
 }

@@ -20,8 +20,9 @@ from variants import FIVE
 from boardenvs import games
 from boardenvs.agents import as_agent, check_game, make_agent
 from boardenvs.agents import trained as trained_module
-from boardenvs.agents.policy import Layer, Policy, PolicyAgent, layer_shapes
+from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.agents.policy_file import PolicyFileError, load_policy, save_policy
+from boardenvs.agents.policy_network import Layer, PolicyNetwork, shapes_of
 from boardenvs.agents.shield import Shield
 from boardenvs.agents.trained import trained_policy
 from boardenvs.arena import play_match
@@ -33,15 +34,18 @@ OTHELLO = games.make("othello")
 MOST_MEMORY = 20_000_000  # bytes; the file's own network has 5 kB
 
 
-def random_policy(game: Game, hidden: tuple[int, ...] = (24, 16), seed: int = 0) -> Policy:
+FULLY_CONNECTED: dict[str, Any] = {"hidden": [24, 16], "flat": [], "activation": "relu"}
+TOWER: dict[str, Any] = {"channels": 8, "blocks": 2, "flat": [], "activation": "relu"}
+
+
+def random_policy(game: Game, size: dict[str, Any] = FULLY_CONNECTED, seed: int = 0) -> Policy:
     """An untrained policy whose outputs differ clearly from position to position."""
     rng = np.random.default_rng(seed)
-    layers: list[Layer] = []
-    for inputs, outputs in layer_shapes(game, hidden).values():
-        weights = rng.normal(scale=2 / np.sqrt(inputs), size=(inputs, outputs))
-        layers.append((weights.astype(np.float32), rng.normal(size=outputs).astype(np.float32)))
-    *below, policy_head, value_head = layers
-    return Policy(game, tuple(below), policy_head, value_head, {"steps": 7})
+    layers: dict[str, Layer] = {}
+    for name, shape in shapes_of(game, size).items():
+        weights = rng.normal(scale=2 / np.sqrt(np.prod(shape[:-1])), size=shape)
+        layers[name] = weights.astype(np.float32), rng.normal(size=shape[-1]).astype(np.float32)
+    return Policy(game, PolicyNetwork(layers, size), {"steps": 7})
 
 
 def positions(game: Game, count: int = 40) -> Any:
@@ -57,16 +61,18 @@ def path(tmp_path: Path) -> Path:
 # ---- what it computes, and what its file holds ---------------------------------------------------
 
 
+@pytest.mark.parametrize("size", [FULLY_CONNECTED, TOWER], ids=["fully connected", "tower"])
 @pytest.mark.parametrize(("stored", "error"), [("float32", 1e-5), ("float16", 0.05)])
 def test_a_file_holds_the_policy(
-    in_python: None, game: Game, path: Path, stored: str, error: float
+    in_python: None, game: Game, path: Path, size: dict[str, Any], stored: str, error: float
 ) -> None:
     """Also of weights that lie in memory by columns, as those of torch do."""
-    policy = random_policy(game)
-    *hidden, head, value = ((np.asfortranarray(w), biases) for w, biases in policy.layers)
-    by_columns = replace(policy, hidden=tuple(hidden), policy_head=head, value_head=value)
+    policy = random_policy(game, size | {"flat": [1]})
+    layers = {name: (np.asfortranarray(w), b) for name, (w, b) in policy.network.layers.items()}
+    by_columns = replace(policy, network=replace(policy.network, layers=layers))
     save_policy(by_columns, path, stored=stored)
     loaded = load_policy(path)
+    assert loaded.network.size == policy.network.size
     assert (loaded.game, loaded.notes) == (game, {"steps": 7})
     observation = game.observe(positions(game))
     for expected, found in zip(*(p.forward(observation) for p in (policy, loaded)), strict=True):
@@ -140,11 +146,19 @@ def about(**changes: object) -> dict[str, bytes]:
     return {"metadata": metadata(json.dumps(whole | changes))}
 
 
+def tower(**changes: object) -> dict[str, bytes]:
+    return about(format=3, network=TOWER | changes)
+
+
 NOT_FINITE = {"weight_0": array((128, 24), np.full((128, 24), np.nan, np.float32).tobytes())}
 ANY = r"policy\.npz"
 # What members of a good file are replaced by, and what is said then.
 CASES: dict[str, tuple[dict[str, bytes], str]] = {
-    "newer": (about(format=3), "has format 3, written by .*: this version reads formats 1 and 2"),
+    "newer": (about(format=4), "has format 4, written by .*: this version reads formats 1 to 3"),
+    "a tower too tall": (tower(blocks=1 << 40), r"has \[8, 1099511627776\]: .* from 1 to 16384"),
+    "too wide": (tower(channels=1 << 13), "weights and biases: at most 16777216 are read"),
+    "planes that are not there": (tower(flat=[1, 2]), r"flat is \[1, 2\]: .* a list of planes"),
+    "no size": (about(format=3, network={"flat": []}), "channels"),
     "shape": (
         {"weight_0": array((127, 24), bytes(127 * 24 * 4))},
         r"weight_0 is float32 of shape \(127, 24\): it must .* of shape \(128, 24\)",

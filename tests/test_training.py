@@ -28,6 +28,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import load_policy
+from boardenvs.agents.policy_network import fully_connected
 from boardenvs.arena import play_match
 from boardenvs.games import make
 from boardenvs.kernel import set_backend
@@ -57,8 +58,8 @@ TINY: dict[str, Any] = {
         "opponents": {"greedy": 0.25},
         "pool": {"share": 0.25, "every": 1000},
     },
+    "network": {"hidden": [32]},
     "ppo": {
-        "hidden": [32],
         "steps_per_update": 32,
         "batch_size": 256,
         "final_learning_rate": 1e-4,
@@ -243,10 +244,10 @@ class Counting(Run):
 
     def _policy(self) -> Policy:
         sizes = [(int(np.prod(self.game.observation_shape)), 2), (2, self.game.num_actions), (2, 1)]
-        hidden, policy, value = (
+        layers = [
             (np.zeros(size, np.float32), np.full(size[1], self.steps, np.float32)) for size in sizes
-        )
-        return Policy(self.game, (hidden,), policy, value)
+        ]
+        return Policy(self.game, fully_connected(layers))
 
     def _snapshot(self) -> dict[str, Any]:
         return {"counted": self.steps}
@@ -270,7 +271,7 @@ def counting(folder: Path, resume: bool = False, **changes: Any) -> tuple[Counti
 
 
 def counted(file: Path) -> list[int]:
-    steps: list[int] = load_policy(file).value_head[1].tolist()
+    steps: list[int] = load_policy(file).network.layers["value"][1].tolist()
     return steps
 
 
@@ -295,7 +296,7 @@ def test_the_best_policy_is_kept_whatever_comes_after(
     worth = {10: 0.2, 50: 0.9, 100: 0.5}
 
     def play_suite(game: Any, player: Any, *_: object) -> dict[str, Score]:
-        score = worth[int(player.policy.value_head[1][0])]
+        score = worth[int(player.policy.network.layers["value"][1][0])]
         return {"random": Score(score=score, low=score, high=score, wins=0, draws=0, losses=0)}
 
     monkeypatch.setattr(evaluation, "play_suite", play_suite)
@@ -378,7 +379,8 @@ SMALL: dict[str, dict[str, Any]] = {
         "game": "othello",
         "steps": 512,
         "self_play": {"boards": 8},
-        "learning": {"hidden": [16], "replay": 512, "batch_size": 32},
+        "network": {"hidden": [16]},
+        "learning": {"replay": 512, "batch_size": 32},
     },
     "ntuple": {"game": "othello", "tuples": ["a1 b1"], "generations": [{"games": 1}]},
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from stable_baselines3.common.type_aliases import Schedule
 from stable_baselines3.common.utils import LinearSchedule
 from torch.nn.functional import log_softmax, softmax
 
-from boardenvs.agents.network import BoardNetwork, draw, flat_planes
+from boardenvs.agents.network import BoardNetwork, draw
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.envs.sb3_ppo import SelfPlayPPO
 from boardenvs.game.game import Game
@@ -139,19 +139,16 @@ class MaskedPolicy(MaskableActorCriticPolicy):
         action_space: spaces.Discrete,
         lr_schedule: Schedule,
         *,
-        hidden: tuple[int, ...],
-        flat: tuple[int, ...] = (),
-        precision: str = "float32",
+        network: tuple[Game, Mapping[str, Any], str],
         **named: Any,
     ) -> None:
-        self._network_options = hidden, flat, precision
+        self._network = network
         super().__init__(observation_space, action_space, lr_schedule, net_arch=[], **named)
 
     def _build(self, lr_schedule: Schedule) -> None:
-        shape, actions = self.observation_space.shape, int(self.action_space.n)  # type: ignore[attr-defined]
-        assert shape is not None
-        self.network = BoardNetwork(shape, actions, *self._network_options)
-        self.network.begin_orthogonal()
+        self.network = BoardNetwork(*self._network)
+        if "hidden" in self._network[1]:
+            self.network.begin_orthogonal()
         rate = lr_schedule(1.0)
         self.optimizer = self.optimizer_class(self.parameters(), lr=rate, **self.optimizer_kwargs)  # type: ignore[call-arg]
 
@@ -173,7 +170,7 @@ class MaskedPolicy(MaskableActorCriticPolicy):
         return values[:, None], _of_actions(log_probabilities, actions), entropy
 
     def predict_values(self, obs: Any) -> th.Tensor:
-        return self.network.values(self.network.features(obs))[:, None]
+        return self.network.values(self.network.features(_planes(obs)))[:, None]
 
     def _predict(
         self, observation: Any, deterministic: bool = False, action_masks: Any = None
@@ -187,12 +184,17 @@ class MaskedPolicy(MaskableActorCriticPolicy):
             legal = th.ones((), dtype=th.bool, device=self.device)
         else:
             legal = th.as_tensor(masks, dtype=th.bool, device=self.device).reshape(len(obs), -1)
-        logits, values = self.network(obs, legal)
+        logits, values = self.network(_planes(obs), legal)
         return logits, values
 
     def as_policy(self, game: Game, notes: dict[str, Any] | None = None) -> Policy:
         """Return a copy without torch; `boardenvs.agents.export.policy_from_sb3` calls this."""
         return self.network.as_policy(game, notes)
+
+
+def _planes(observations: th.Tensor) -> th.Tensor:
+    """View observations (B, R, F, C) as planes (B, C, R, F)."""
+    return observations.permute(0, 3, 1, 2)
 
 
 def _of_actions(values: th.Tensor, actions: th.Tensor) -> th.Tensor:
@@ -261,7 +263,8 @@ class PPOLearner(SelfPlayPPO):
 
 def make_learner(config: PPOConfig, env: BoardVecEnv) -> PPOLearner:
     """Return a learner at the start of a run; seeds all global random generators."""
-    ppo = config.ppo
+    ppo, device = config.ppo, find_device(config.device)
+    network = env.game, config.network.size, find_precision(device)
     learner = PPOLearner(
         MaskedPolicy,
         env,
@@ -274,15 +277,11 @@ def make_learner(config: PPOConfig, env: BoardVecEnv) -> PPOLearner:
         ent_coef=ppo.entropy_bonus,
         vf_coef=ppo.VALUE_WEIGHT,
         max_grad_norm=ppo.MAX_GRADIENT,
-        policy_kwargs={
-            "hidden": ppo.hidden,
-            "flat": flat_planes(env.game),
-            "precision": find_precision(),
-        },
+        policy_kwargs={"network": network},
         seed=config.seed,
-        device=find_device(config.device),
+        device=device,
     )
-    if (start := config.start_policy(ppo.hidden)) is not None:
+    if (start := config.start_policy()) is not None:
         learner.policy.network.take(start)
     return learner
 

@@ -15,7 +15,7 @@ import itertools
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -24,9 +24,10 @@ import optax
 from jax import lax
 
 import boardenvs
-from boardenvs.agents.jax_players import JaxNetwork, draw_action, forward
+from boardenvs.agents.jax_players import draw_action, forward
 from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.agents.policy_file import save_policy
+from boardenvs.agents.policy_network import fully_connected
 from boardenvs.envs.jax import JaxEnv, JaxState, outcome_of_mover
 from boardenvs.game.jax_rules import choose
 from boardenvs.utils.files import check_writable
@@ -68,10 +69,14 @@ def parse_args(words: Sequence[str] | None = None) -> argparse.Namespace:
     return args
 
 
+# The weights and biases of each layer, the last two of policy and value.
+Network: TypeAlias = list[tuple[jax.Array, jax.Array]]
+
+
 class TrainState(NamedTuple):
     """Everything that an update changes."""
 
-    network: JaxNetwork
+    network: Network
     optimizer: optax.OptState
     games: JaxState  # of all boards
     key: jax.Array
@@ -144,7 +149,7 @@ class Trainer:
         opening: JaxState = choose(game.is_over, start, game)
         return opening
 
-    def play(self, network: JaxNetwork, game: JaxState, key: jax.Array) -> tuple[JaxState, Samples]:
+    def play(self, network: Network, game: JaxState, key: jax.Array) -> tuple[JaxState, Samples]:
         """Return the game after the moves of an update, and these as samples; when a game ends,
         another one begins.
         """
@@ -153,7 +158,7 @@ class Trainer:
 
         def evaluate(game: JaxState) -> Any:
             planes, legal = self.env.rules.planes(game.board), game.legal_action_mask
-            return planes, legal, *forward(network, planes, legal)
+            return planes, legal, *forward(self.env.game, fully_connected(network), planes, legal)
 
         def move(game: JaxState, key: jax.Array) -> tuple[JaxState, Any]:
             planes, legal, logits, value = evaluate(game)
@@ -189,9 +194,9 @@ class Trainer:
 
         return lax.scan(epoch, learner, jax.random.split(key, self.args.epochs))
 
-    def loss(self, network: JaxNetwork, batch: Samples) -> tuple[jax.Array, dict[str, jax.Array]]:
+    def loss(self, network: Network, batch: Samples) -> tuple[jax.Array, dict[str, jax.Array]]:
         """Return PPO's objective with the value's squared error and the entropy, and `METRICS`."""
-        logits, values = forward(network, batch.planes, batch.legal)
+        logits, values = forward(self.env.game, fully_connected(network), batch.planes, batch.legal)
         log_probabilities = jax.nn.log_softmax(logits)
         drawn = jnp.take_along_axis(log_probabilities, batch.actions[:, None], axis=1)[:, 0]
         change = drawn - batch.log_probabilities
@@ -226,18 +231,17 @@ def advantages(
     return gained
 
 
-def new_network(env: JaxEnv, hidden: Sequence[int], key: jax.Array) -> JaxNetwork:
+def new_network(env: JaxEnv, hidden: Sequence[int], key: jax.Array) -> Network:
     """Return orthogonal layers with the gains of Stable-Baselines3; the inputs are all planes."""
     sizes = [int(np.prod(env.observation_shape)), *hidden]
     shapes = [(inputs, outputs, 2**0.5) for inputs, outputs in itertools.pairwise(sizes)]
     shapes += [(sizes[-1], env.num_actions, 0.01), (sizes[-1], 1, 1.0)]
-    *layers, policy_head, value_head = (
+    return [
         (jax.nn.initializers.orthogonal(gain)(key, (inputs, outputs)), jnp.zeros(outputs))
         for key, (inputs, outputs, gain) in zip(
             jax.random.split(key, len(shapes)), shapes, strict=True
         )
-    )
-    return JaxNetwork(tuple(layers), policy_head, value_head)
+    ]
 
 
 def main(args: argparse.Namespace) -> None:
@@ -252,9 +256,8 @@ def main(args: argparse.Namespace) -> None:
         shown = "  ".join(f"{name} {float(value):.4f}" for name, value in metrics.items())
         steps, speed = block * (number + 1), block / (time.perf_counter() - began)
         print(f"{steps:>11,} steps  {speed:,.0f} a second  {shown}", flush=True)
-        hidden, policy_head, value_head = jax.tree.map(np.array, state.network)
-        notes = {"seed": args.seed, "steps": steps}
-        policy = Policy(game, hidden, policy_head, value_head, notes)
+        network = jax.tree.map(np.array, state.network)
+        policy = Policy(game, fully_connected(network), {"seed": args.seed, "steps": steps})
         save_policy(policy, args.out)
         for name in ("random", "greedy"):
             match = boardenvs.play_match(game, PolicyAgent(policy), name, args.pairs)

@@ -26,6 +26,7 @@ from torch import Tensor, nn
 import boardenvs
 from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import save_policy
+from boardenvs.agents.policy_network import fully_connected
 from boardenvs.envs.batch import Batch, BoardGroup
 from boardenvs.utils.files import check_writable
 
@@ -102,8 +103,8 @@ class Network(nn.Module):
     def to_policy(self, game: boardenvs.Game, notes: dict[str, Any]) -> Policy:
         """Return a copy that plays without torch; its weights are (inputs, outputs)."""
         parameters = (x.detach().cpu().numpy().T.copy() for x in self.parameters())
-        *hidden, policy, value = zip(parameters, parameters, strict=True)  # weights and biases
-        return Policy(game, tuple(hidden), policy, value, notes)
+        layers = list(zip(parameters, parameters, strict=True))  # weights and biases
+        return Policy(game, fully_connected(layers), notes)
 
 
 def look(game: boardenvs.Game, state: boardenvs.State, device: str) -> tuple[Tensor, Tensor]:

@@ -33,7 +33,7 @@ from boardenvs.utils.version import version
 from training.evaluation import Score, SuiteResult, play, score_of
 from training.exact import examine
 from training.run import REPORT_SEED, Run
-from training.run_settings import RunSettings, find_precision
+from training.run_settings import RunSettings, find_device, find_precision
 
 RAW, SHIELDED = "policy", "policy, shielded"
 
@@ -58,7 +58,7 @@ def write_report(run: Run, console: Console) -> None:
         "config": config.model_dump(mode="json"),
         "made_with": {
             **{name: version(name) or "from a checkout" for name in PACKAGES},
-            "precision": find_precision(),
+            "precision": find_precision(find_device(config.device)),
         },
         "steps": run.steps,
         "minutes": wall,

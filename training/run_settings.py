@@ -65,6 +65,30 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
+class NetworkSettings(Section):
+    """The layers that policy and value share: `hidden` are widths of fully connected ones, and
+    `channels` and `blocks` the size of a residual tower.
+    """
+
+    hidden: Widths | None = None
+    channels: Annotated[int, Field(gt=0, le=256)] | None = None
+    blocks: Annotated[int, Field(gt=0, le=12)] | None = None
+
+    @model_validator(mode="after")
+    def _of_one_kind(self) -> Self:
+        size = self.size
+        if size.keys() not in ({"hidden"}, {"channels", "blocks"}):
+            raise ValueError(
+                f"it has {sorted(size) or 'nothing'}: it must have hidden, or channels and blocks"
+            )
+        return self
+
+    @property
+    def size(self) -> dict[str, Any]:
+        """What is set."""
+        return self.model_dump(mode="json", exclude_none=True)
+
+
 class PoolSettings(Section):
     share: Share = 0.0
     every: Positive = 250_000
@@ -164,6 +188,7 @@ class RunSettings(GameSettings):
     checkpoint_every: Positive = 500_000
     device: Device = "cpu"
     start: str = SCRATCH
+    network: NetworkSettings = NetworkSettings(hidden=(256, 256))
     self_play: SelfPlaySettings = SelfPlaySettings()
     evaluation: EvaluationSettings = EvaluationSettings()
     report: SuiteSettings = SuiteSettings()
@@ -184,10 +209,10 @@ class RunSettings(GameSettings):
                 )
         return self
 
-    def start_policy(self, hidden: tuple[int, ...]) -> Policy | None:
+    def start_policy(self) -> Policy | None:
         """Return the policy whose weights the network starts with; None for random weights.
 
-        ValueError if there is no such policy, or its layers have other widths.
+        ValueError if there is no such policy, or its network has another size.
         """
         if self.start == SCRATCH:
             return None
@@ -197,17 +222,13 @@ class RunSettings(GameSettings):
         game = self.make_game()
         policy = trained_policy(game) if self.start == TRAINED else load_policy(self.start)
         policy.check_game(game)
-        widths = tuple(len(biases) for _, biases in policy.hidden)
-        if policy.activation != "relu" or widths != hidden:
-            raise ValueError(
-                f"start is {self.start!r}, with layers of {widths} and {policy.activation}: hidden "
-                f"is {hidden}, and the network has relu"
-            )
+        wanted, size = {**self.network.size, "activation": "relu"}, policy.network.size
+        if not wanted.items() <= size.items():
+            raise ValueError(f"start is {self.start!r}, a network of {size}: network is {wanted}")
         return policy
 
 
 class PPOSettings(Section):
-    hidden: Widths = (512, 512)
     steps_per_update: Positive = 64
     batch_size: Positive = 2048
     learning_rate: Above0 = 1e-3
@@ -232,6 +253,7 @@ class PPOSettings(Section):
 class PPOConfig(RunSettings):
     """All settings of `training.ppo`."""
 
+    network: NetworkSettings = NetworkSettings(hidden=(512, 512))
     ppo: PPOSettings = PPOSettings()
 
     @model_validator(mode="after")
@@ -242,7 +264,7 @@ class PPOConfig(RunSettings):
                 f"ppo.batch_size is {self.ppo.batch_size}: it must divide self_play.boards * "
                 f"ppo.steps_per_update = {rollout}, the steps of an update"
             )
-        self.start_policy(self.ppo.hidden)
+        self.start_policy()
         return self
 
 
@@ -268,7 +290,10 @@ def find_device(name: str) -> th.device:
     return device
 
 
-def find_precision() -> str:
-    """Return the precision of layers: "bfloat16" if the processor has it, else "float32"."""
+def find_precision(device: th.device) -> str:
+    """Return the precision of layers: "bfloat16" if the device has it, else "float32"."""
     processor: dict[str, Any] = getattr(th.cpu, "get_capabilities", dict)()
-    return "bfloat16" if processor.get("avx512_bf16") or processor.get("amx_bf16") else "float32"
+    fast = processor.get("avx512_bf16") or processor.get("amx_bf16")
+    if device.type == "cuda":
+        fast = th.cuda.is_bf16_supported()
+    return "bfloat16" if fast else "float32"

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from boardenvs.agents.policy import ACTIVATIONS, Layer, Policy
+from boardenvs.agents.policy import Policy
+from boardenvs.agents.policy_network import ACTIVATIONS, Layer, fully_connected
 from boardenvs.game.game import Game
 
 
@@ -60,14 +61,14 @@ def policy_from_sb3(model: Any, game: Game, notes: Mapping[str, Any] | None = No
     first, *others = _side_by_side(one, other, activation)
     *hidden, output = [_planes_first(first, game), *others]
     weights, biases = (np.split(x, [game.num_actions], axis=-1) for x in output)
-    heads = (weights[0], biases[0]), (weights[1], biases[1])
-    return Policy(game, (*hidden,), *heads, notes=dict(notes or {}), activation=activation)
+    layers = [*hidden, (weights[0], biases[0]), (weights[1], biases[1])]
+    return Policy(game, fully_connected(layers, activation), dict(notes or {}))
 
 
 def layer_of(module: Any) -> Layer:
-    """Return a copy of the weights (inputs, outputs) and biases of torch's linear layer."""
+    """Return a copy of the weights and biases of torch's linear layer or convolution."""
     weights, biases = (x.detach().cpu().float().numpy() for x in (module.weight, module.bias))
-    return np.array(weights.T, order="C"), biases.copy()
+    return np.array(np.moveaxis(weights, (0, 1), (-1, -2)), order="C"), biases.copy()
 
 
 def _side_by_side(one: list[Layer], other: list[Layer], activation: str) -> list[Layer]:

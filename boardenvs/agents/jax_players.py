@@ -6,7 +6,7 @@ Their functions take one board; `jax.vmap` makes functions of batches.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from boardenvs.utils.imports import extra
 
@@ -16,7 +16,8 @@ with extra("jax"):
 
 import numpy as np
 
-from boardenvs.agents.policy import Policy, PolicyAgent, outputs
+from boardenvs.agents.policy import PolicyAgent
+from boardenvs.agents.policy_network import PolicyNetwork, array_library
 from boardenvs.agents.shield import Shield
 from boardenvs.agents.simple import RandomAgent
 from boardenvs.agents.spec import agent_for
@@ -25,36 +26,27 @@ from boardenvs.game.game import Game
 from boardenvs.game.jax_rules import JaxPosition, JaxRules
 from boardenvs.utils.checks import quote
 
-JaxLayer: TypeAlias = tuple[jax.Array, jax.Array]  # weights (inputs, outputs), biases (outputs,)
-
 # Draws a legal action, () int32, on a board by a random key.
 JaxPlayer: TypeAlias = Callable[[JaxPosition, jax.Array], jax.Array]
 
 # Returns the logits of the actions, (A,) float32, and the value to the side to move, () float32.
 JaxEvaluator: TypeAlias = Callable[[JaxPosition], tuple[jax.Array, jax.Array]]
 
-ACTIVATIONS = {"relu": jax.nn.relu, "tanh": jnp.tanh}
-
 # The logits of illegal actions: their probability is 0, and a search may add to them.
 NEVER = float(np.finfo(np.float32).min)
 
 
-class JaxNetwork(NamedTuple):
-    """The layers of a `Policy`."""
-
-    hidden: tuple[JaxLayer, ...]
-    policy_head: JaxLayer
-    value_head: JaxLayer
-
-
 def forward(
-    network: JaxNetwork | Policy, inputs: jax.Array, legal: jax.Array, activation: str = "relu"
+    game: Game, network: PolicyNetwork, inputs: jax.Array, legal: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
     """Return the logits (..., A) float32, `NEVER` where an action is not legal, and the values
-    (...,) float32, for inputs (..., I) and legal actions (..., A).
+    (...,) float32, for the planes' bits (..., C * R * F) and legal actions (..., A).
     """
-    logits, values = outputs(network, inputs.astype(jnp.float32), ACTIVATIONS[activation])
-    return jnp.where(legal, logits, NEVER), values
+    ranks, files, planes = game.observation_shape
+    boards = inputs.reshape(-1, planes, ranks, files)
+    logits, values = network.outputs(boards, array_library(jnp))
+    lead = legal.shape[:-1]
+    return jnp.where(legal, logits.reshape(legal.shape), NEVER), values.reshape(lead)
 
 
 def draw_action(logits: jax.Array, key: jax.Array) -> jax.Array:
@@ -79,7 +71,7 @@ def jax_evaluator(rules: JaxRules, player: object) -> JaxEvaluator:
 
     def evaluate(board: JaxPosition) -> tuple[jax.Array, jax.Array]:
         legal = rules.legal(board).at[rules.game.noop].max(board.terminated)
-        logits, value = forward(policy, rules.planes(board), legal, policy.activation)
+        logits, value = forward(rules.game, policy.network, rules.planes(board), legal)
         return logits, jnp.clip(value, -1, 1)
 
     return evaluate

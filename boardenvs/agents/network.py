@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -13,123 +13,147 @@ from boardenvs.utils.imports import extra
 with extra("train"):
     import torch as th
 
-
+from boardenvs.agents.policy_network import (
+    FLAT_SCALE,
+    Library,
+    PolicyNetwork,
+    action_maps,
+    features,
+    logits,
+    shapes_of,
+    trunk,
+    values,
+)
 from boardenvs.game.game import Game
 from boardenvs.game.state import BoolArray
 
 if TYPE_CHECKING:
     from boardenvs.agents.policy import Policy
 
-# The input of a flat plane, relative to one square of another plane.
-FLAT_SCALE = 4.0
-
 _RANDOM_GAMES, _MOST_PLIES = 64, 1000  # in which flat planes are looked for
+
+Features: TypeAlias = tuple[th.Tensor | None, th.Tensor]
 
 # The logits of illegal actions: their probability is 0 in float32.
 NEVER = -1e8
+
+# Gains of untrained weights: of heads, so that logits and values are near 0, and of the last layers
+# of a block, so that it changes little.
+GAINS = {"policy": 0.1, "value": 0.1, "pool": 0.1, "second": 0.1}
 
 # Gains of the orthogonal weights that PPO's usual recipe begins with.
 HIDDEN_GAIN, POLICY_GAIN, VALUE_GAIN = 2**0.5, 0.01, 1.0
 
 
 class BoardNetwork(th.nn.Module):
-    """Fully connected layers with ReLU over observations (B, R, F, C), which policy and value
-    share, and over them the logits of actions and the value.
+    """Policy and value over planes (B, C, R, F) of any dtype, as `Game.observe_planes` gives them.
 
-    `shape` is the shape of an observation, `hidden` the widths of the layers. `flat` are the planes
-    of `flat_planes`: each is one input, or they would outweigh the pieces. The shared layers
-    compute in `precision`, "float32" or "bfloat16"; all weights are stored in float32.
+    `size` has the widths of `hidden` layers, or a tower's numbers of `channels` and `blocks`; see
+    `boardenvs.agents.policy_network`. What policy and value share is computed in `precision`,
+    "float32" or "bfloat16"; all weights are stored in float32.
     """
 
-    def __init__(
-        self,
-        shape: Sequence[int],
-        actions: int,
-        hidden: Sequence[int],
-        flat: Sequence[int] = (),
-        precision: str = "float32",
-    ) -> None:
+    layers: Any
+
+    def __init__(self, game: Game, size: Mapping[str, Any], precision: str = "float32") -> None:
         super().__init__()
-        squares, flat = math.prod(shape[:2]), list(flat)
-        full = [plane for plane in range(shape[2]) if plane not in flat]
-        pieces = squares * len(full)
-        # Of each square of each plane, plane by plane: which input it is, and its scale there.
-        inputs, scale = np.empty((shape[2], squares), np.int64), np.ones((shape[2], squares))
-        inputs[full] = np.arange(pieces).reshape(squares, -1).T
-        inputs[flat] = pieces + np.arange(len(flat))[:, None]
-        scale[flat] = FLAT_SCALE / squares
-        self._inputs, self._scale = inputs.ravel(), scale.astype(np.float32).ravel()
-        self._flat = flat
-        # A slice of the observation costs much less than a choice of planes.
+        flat = list(flat_planes(game))
+        full = [plane for plane in range(game.kernels.num_planes) if plane not in flat]
+        # A slice costs much less than a choice of planes.
         self._full = slice(len(full)) if full == list(range(len(full))) else full
-        layers: list[th.nn.Module] = []
-        for size, width in zip((pieces + len(flat), *hidden), hidden, strict=False):
-            layers += [th.nn.Linear(size, width), th.nn.ReLU()]
-        self.layers = th.nn.Sequential(*layers)
-        self.policy_head = th.nn.Linear(hidden[-1], actions)
-        self.value_head = th.nn.Linear(hidden[-1], 1)
-        self._bfloat16 = precision == "bfloat16"
+        self._dtype = th.bfloat16 if precision == "bfloat16" else th.float32
+        self.size = {**size, "flat": flat, "activation": "relu"}
+        self.layers = th.nn.ModuleDict()
+        for name, (*kernel, inputs, outputs) in shapes_of(game, self.size).items():
+            layer: Any = th.nn.Linear(inputs, outputs)
+            if kernel:
+                layer = th.nn.Conv2d(inputs, outputs, 3, padding=1)
+            if "channels" in size:
+                th.nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
+            with th.no_grad():
+                layer.weight *= GAINS.get(name.split("_")[0], 1.0)
+                if name == "maps":
+                    layer.weight[: action_maps(game)] *= GAINS["policy"]
+                layer.bias.zero_()
+            self.layers[name] = layer.to(memory_format=th.channels_last)
 
-    def features(self, observations: th.Tensor) -> th.Tensor:
-        """Return the last shared layer's outputs, (B, hidden[-1]) float32."""
-        inputs = observations[..., self._full].flatten(1).float()
-        if self._flat:
-            flat = observations[:, 0, 0, self._flat].float()
-            inputs = th.cat([inputs, flat * FLAT_SCALE], dim=1)
-        with th.autocast(inputs.device.type, th.bfloat16, enabled=self._bfloat16):
-            features: th.Tensor = self.layers(inputs)
-        return features.float()
+    def features(self, planes: th.Tensor) -> Features:
+        """Return what logits and values are computed from, float32."""
+        inputs = planes[:, self._full], planes[:, self.size["flat"], 0, 0]
+        with th.autocast(planes.device.type, th.bfloat16, enabled=self._dtype == th.bfloat16):
+            by_square, summary = features(TORCH, self, *(x.to(self._dtype) for x in inputs))
+        return by_square if by_square is None else by_square.float(), summary.float()
 
-    def logits(self, features: th.Tensor, legal: th.Tensor) -> th.Tensor:
+    def logits(self, features: Features, legal: th.Tensor) -> th.Tensor:
         """Return the logits of actions, (B, A), `NEVER` where `legal`, (B, A) bool, is not set."""
-        logits: th.Tensor = self.policy_head(features)
-        return logits.masked_fill(~legal, NEVER)
+        everything: th.Tensor = logits(TORCH, self, features)
+        return everything.masked_fill(~legal, NEVER)
 
-    def values(self, features: th.Tensor) -> th.Tensor:
+    def values(self, features: Features) -> th.Tensor:
         """Return the values to the side that sees each board, (B,)."""
-        values: th.Tensor = self.value_head(features)
-        return values[:, 0]
+        of_boards: th.Tensor = values(TORCH, self, features)
+        return of_boards
 
-    def forward(self, observations: th.Tensor, legal: th.Tensor) -> tuple[th.Tensor, th.Tensor]:
-        """Return `logits` and `values` of observations."""
-        features = self.features(observations)
+    def forward(self, planes: th.Tensor, legal: th.Tensor) -> tuple[th.Tensor, th.Tensor]:
+        """Return `logits` and `values` of planes."""
+        features = self.features(planes)
         return self.logits(features, legal), self.values(features)
 
     def begin_orthogonal(self) -> None:
-        """Draw orthogonal weights, as PPO's usual recipe begins with, and set biases to 0."""
-        gains = [HIDDEN_GAIN] * (len(self._linear()) - 2) + [POLICY_GAIN, VALUE_GAIN]
-        for layer, gain in zip(self._linear(), gains, strict=True):
-            th.nn.init.orthogonal_(layer.weight, gain)
-            th.nn.init.zeros_(layer.bias)
+        """Draw orthogonal weights of fully connected layers, as PPO's usual recipe begins with."""
+        gains = {"policy": POLICY_GAIN, "value": VALUE_GAIN}
+        for name, layer in self.layers.items():
+            th.nn.init.orthogonal_(layer.weight, gains.get(name, HIDDEN_GAIN))
 
     def take(self, policy: Policy) -> None:
-        """Copy the layers of a policy with the same widths."""
-        (weights, biases), *rest = policy.layers
-        scale = np.bincount(self._inputs, self._scale)
-        first = np.zeros((len(scale), len(biases)))
-        np.add.at(first, self._inputs, weights)
-        layers: list[Any] = [(first / scale[:, None], biases), *rest]
+        """Copy the weights of a policy whose network has the same size."""
+        layers, flat = dict(policy.network.layers), self.size["flat"]
+        if flat and not policy.network.size["flat"]:  # each square of a flat plane is an input
+            weights, biases = layers["0"]
+            planes = weights.reshape(policy.game.kernels.num_planes, -1, len(biases))
+            full = planes[self._full].reshape(-1, len(biases))
+            layers["0"] = np.concatenate([full, planes[flat].sum(1) / FLAT_SCALE]), biases
         with th.no_grad():
-            for module, (weights, biases) in zip(self._linear(), layers, strict=True):
-                module.weight.copy_(th.tensor(weights.T))
-                module.bias.copy_(th.tensor(biases))
+            for name, (weights, biases) in layers.items():
+                layer = self.layers[name]
+                layer.weight.copy_(th.tensor(np.moveaxis(weights, (-1, -2), (0, 1))))
+                layer.bias.copy_(th.tensor(biases))
 
     def as_policy(self, game: Game, notes: Mapping[str, Any] | None = None) -> Policy:
         """Return a copy that plays without torch."""
         from boardenvs.agents.export import layer_of
         from boardenvs.agents.policy import Policy
 
-        (weights, biases), *rest = map(layer_of, self._linear())
-        first = weights[self._inputs] * self._scale[:, None]
-        *hidden, policy, value = (first, biases), *rest
-        return Policy(game, tuple(hidden), policy, value, dict(notes or {}))
-
-    def _linear(self) -> list[th.nn.Linear]:
-        """Return the fully connected layers, the heads last."""
-        shared = [layer for layer in self.layers if isinstance(layer, th.nn.Linear)]
-        return [*shared, self.policy_head, self.value_head]
+        layers = {name: layer_of(module) for name, module in self.layers.items()}
+        return Policy(game, PolicyNetwork(layers, self.size), dict(notes or {}))
 
 
+def _convolve(x: th.Tensor, layer: th.nn.Module) -> th.Tensor:
+    boards: th.Tensor = layer(x.permute(0, 3, 1, 2))
+    return boards.permute(0, 2, 3, 1)
+
+
+def _mean(x: th.Tensor) -> th.Tensor:
+    """As a product of matrices: torch's `mean` is slow in bfloat16."""
+    by_square = x.flatten(1, 2)
+    squares = by_square.shape[1]
+    weights = x.new_full((len(x), 1, squares), 1 / squares)
+    return th.bmm(weights, by_square)[:, 0]
+
+
+TORCH = Library(
+    dense=lambda x, layer: layer(x),
+    convolve=_convolve,
+    trunk=trunk,
+    mean=_mean,
+    relu=th.relu,
+    tanh=th.tanh,
+    concatenate=th.cat,
+    transpose=th.permute,
+)
+
+
+@cache
 def flat_planes(game: Game) -> tuple[int, ...]:
     """Return the planes of the observation that are the same on all squares in random games."""
     rng, state = np.random.default_rng(0), game.init(_RANDOM_GAMES)

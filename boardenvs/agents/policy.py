@@ -1,32 +1,29 @@
 """Trained policies: networks that play and evaluate without a deep learning library.
 
-A policy is a small network: fully connected layers (ReLU or Tanh) over an observation's planes, and
-over these one output an action and one for the value. The inputs are the observation's planes,
-one after the other, each square by square. `boardenvs.agents.policy_file` keeps policies in files.
+`boardenvs.agents.policy_network` has their networks, `boardenvs.agents.policy_file` their files.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from boardenvs import games
+from boardenvs.agents.policy_network import (
+    ACTIVATIONS,
+    Float32Array,
+    PolicyNetwork,
+    shapes_of,
+)
 from boardenvs.game.game import Game
 from boardenvs.game.state import Array, BoolArray, Int8Array, IntArray, State
 from boardenvs.utils.checks import check_name
 from boardenvs.utils.threads import one_thread
 
-Float32Array: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
-Layer: TypeAlias = tuple[Float32Array, Float32Array]  # weights (inputs, outputs), biases (outputs,)
-
 _LARGEST = 1e6  # weights and biases; a network that learns has none of this size
-
-# Applied after each hidden layer, in place.
-ACTIVATIONS = {"relu": lambda x: np.maximum(x, 0, out=x), "tanh": lambda x: np.tanh(x, out=x)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,42 +34,26 @@ class Policy:
     """
 
     game: Game
-    hidden: tuple[Layer, ...]
-    policy_head: Layer
-    value_head: Layer
+    network: PolicyNetwork
     notes: Mapping[str, Any] = field(default_factory=dict)  # on how it was made, as JSON values
     name: str = "the policy"  # what messages call it
-    activation: str = "relu"  # after each hidden layer: "relu" or "tanh"
 
     def __post_init__(self) -> None:
-        check_name("activation", self.activation, ACTIVATIONS)
-        shapes = layer_shapes(self.game, [len(biases) for _, biases in self.hidden])
-        for (name, shape), layer in zip(shapes.items(), self.layers, strict=True):
-            weights, biases = layer
-            if not all(isinstance(x, np.ndarray) and x.dtype.kind == "f" for x in layer):
+        check_name("activation", self.network.size["activation"], ACTIVATIONS)
+        layers, shapes = self.network.layers, shapes_of(self.game, self.network.size)
+        if layers.keys() != shapes.keys():
+            raise ValueError(f"the layers are {sorted(layers)}: they must be {sorted(shapes)}")
+        for name, shape in shapes.items():
+            weights, biases = layers[name]
+            if not all(isinstance(x, np.ndarray) and x.dtype.kind == "f" for x in layers[name]):
                 raise TypeError(f"layer {name}: weights and biases must be arrays of floats")
-            if weights.shape != shape or biases.shape != shape[1:]:
+            if weights.shape != shape or biases.shape != shape[-1:]:
                 raise ValueError(
                     f"layer {name} has weights {weights.shape} and biases {biases.shape}: it must "
-                    f"have {shape} and ({shape[1]},)"
+                    f"have {shape} and ({shape[-1]},)"
                 )
-            if not all(np.abs(x).max(initial=0) < _LARGEST for x in layer):
+            if not all(np.abs(x).max(initial=0) < _LARGEST for x in layers[name]):
                 raise ValueError(f"layer {name} has numbers that are not below {_LARGEST:g}")
-
-    @property
-    def layers(self) -> tuple[Layer, ...]:
-        """All layers: the hidden ones, the policy's head, the value's head."""
-        return (*self.hidden, self.policy_head, self.value_head)
-
-    @property
-    def arrays(self) -> dict[str, Float32Array]:
-        """All weights and biases by name: "weight_0", "bias_0", to "weight_value", "bias_value"."""
-        names = layer_shapes(self.game, [0] * len(self.hidden))
-        return {
-            f"{kind}_{name}": values
-            for name, layer in zip(names, self.layers, strict=True)
-            for kind, values in zip(("weight", "bias"), layer, strict=True)
-        }
 
     def evaluate(self, game: Game, state: State) -> tuple[Float32Array, Float32Array]:
         """Return the probability of each action, (B, A) float32, 0 if it is illegal, and the value
@@ -93,10 +74,8 @@ class Policy:
         batch, shape = np.asarray(observation), self.game.observation_shape
         if batch.shape[1:] != shape:
             raise ValueError(f"observations are {batch.shape}: they must be (B, *{shape})")
-        planes_first = batch.transpose(0, 3, 1, 2)  # no -1 for inputs: there may be no rows
-        x = planes_first.reshape(len(batch), math.prod(shape)).astype(np.float32)
         with one_thread():
-            return outputs(self, x, ACTIVATIONS[self.activation])
+            return self.network.outputs(batch.transpose(0, 3, 1, 2))
 
     def check_game(self, game: Game) -> None:
         """Raise ValueError if the policy was trained for another game or other rules."""
@@ -129,30 +108,8 @@ class PolicyAgent:
         self.policy.check_game(game)
 
 
-def outputs(network: Any, x: Any, activation: Callable[[Any], Any]) -> tuple[Any, Any]:
-    """Return the logits (..., A) and values (...,) of a network, in NumPy or JAX, for inputs x
-    (..., I); `network` has the layers of a `Policy`.
-    """
-    for weights, biases in network.hidden:
-        x = x @ weights
-        x += biases
-        x = activation(x)
-    (policy, policy_bias), (value, value_bias) = network.policy_head, network.value_head
-    return x @ policy + policy_bias, (x @ value + value_bias)[..., 0]
-
-
 def legal_or_noop(game: Game, state: State) -> BoolArray:
     """Return the legal actions, (B, A) bool, and noop in terminated rows, so that none is empty."""
     legal = game.legal(state)
     legal[state.terminated, game.noop] = True
     return legal
-
-
-def layer_shapes(game: Game, hidden: Sequence[int]) -> dict[str, tuple[int, int]]:
-    """Return the shape of each layer's weights, inputs and outputs, by its name: hidden layers of
-    these widths from "0", and "policy" and "value" over the last of them.
-    """
-    widths = [math.prod(game.observation_shape), *hidden]
-    names = [*map(str, range(len(hidden))), "policy", "value"]
-    inputs, outputs = [*widths, widths[-1]], [*hidden, game.num_actions, 1]
-    return dict(zip(names, zip(inputs, outputs, strict=True), strict=True))

@@ -1,9 +1,8 @@
 """Policies in files that are safe to open: NumPy archives (.npz) without pickled objects.
 
     metadata             text, JSON: format, game, rules, shapes, versions, notes on the training
-    weight_0, bias_0     (inputs, outputs) and (outputs,), of each hidden layer
-    weight_policy, ...   of the outputs for actions, A of them
-    weight_value, ...    of the output for the value
+    weight_NAME, bias_NAME   of each layer: (inputs, outputs), of a convolution (3, 3, inputs,
+                         outputs), and (outputs,); `boardenvs.agents.policy_network` has the names
 
 Weights may be stored as float16; they are computed with as float32. Reading a file runs no code of
 its maker and imports nothing that it names, and takes no more memory than the network that it says
@@ -13,6 +12,8 @@ it holds, which is bounded.
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +21,23 @@ import numpy as np
 from numpy.lib.npyio import NpzFile
 
 from boardenvs import games
-from boardenvs.agents.policy import Layer, Policy, layer_shapes
+from boardenvs.agents.policy import Policy
+from boardenvs.agents.policy_network import (
+    Layer,
+    PolicyNetwork,
+    shapes_of,
+)
 from boardenvs.game.game import Game
 from boardenvs.utils.checks import check_name, cut, is_whole
 from boardenvs.utils.npz import ArchiveKind, notes_in, read_array, read_json, shown, write_archive
 from boardenvs.utils.version import __version__
 
-FORMAT = 2
-_READ = (1, 2)  # the first had no activation: all were ReLU
+FORMAT = 3
+_READ = (1, 2, 3)  # the first had no activation, the second no towers
 
 _STORED = ("float16", "float32")
 _MOST_NUMBERS = 1 << 24  # weights and biases
+_WIDEST = 1 << 14  # a layer
 
 _EXPORT = (
     "load it and write save_policy(boardenvs.agents.export.policy_from_sb3(model, game), PATH)"
@@ -51,11 +58,13 @@ def save_policy(policy: Policy, path: Path | str, *, stored: str = "float16") ->
     """
     check_name("type of stored weights", stored, _STORED)
     arrays: dict[str, Any] = {"metadata": json.dumps(_describe(policy))}
-    for name, values in policy.arrays.items():
-        with np.errstate(over="ignore"):
-            arrays[name] = values.astype(stored)
-        if not np.isfinite(arrays[name]).all():
-            raise ValueError(f"{name} has values that {stored} cannot hold")
+    for layer, weights_and_biases in policy.network.layers.items():
+        for kind, values in zip(("weight", "bias"), weights_and_biases, strict=True):
+            name = f"{kind}_{layer}"
+            with np.errstate(over="ignore"):
+                arrays[name] = values.astype(stored)
+            if not np.isfinite(arrays[name]).all():
+                raise ValueError(f"{name} has values that {stored} cannot hold")
     write_archive(Path(path), arrays)
 
 
@@ -66,21 +75,21 @@ def load_policy(path: Path | str) -> Policy:
         if "policy.pth" in archive.files:
             raise PolicyFileError(f"{shown(path)} is a model of Stable-Baselines3: {_EXPORT}")
         about = read_json(archive, "metadata")
-        if not isinstance(about, dict) or not {"format", "hidden"} <= about.keys():
-            raise ValueError("its metadata name no format, or no layers")
+        if not isinstance(about, dict) or "format" not in about:
+            raise ValueError("its metadata name no format")
         if about["format"] not in _READ:
             raise PolicyFileError(
                 f"{shown(path)} has format {cut(repr(about['format']))}, written by boardenvs "
-                f"{cut(str(about.get('boardenvs')))}: this version reads formats 1 and {FORMAT}"
+                f"{cut(str(about.get('boardenvs')))}: this version reads formats 1 to {FORMAT}"
             )
         with _KIND.fitting(path):
             game = games.make_from_file(about["game"], **about["rules"])
-            shapes = readable_shapes(game, about["hidden"])
-        layers = (_read_layer(archive, name, shape) for name, shape in shapes.items())
-        *hidden, policy, value = layers
+            old: dict[str, Any] = {"hidden": about.get("hidden"), "flat": []}
+            size = about.get("network", {**old, "activation": about.get("activation", "relu")})
+            shapes = readable_shapes(game, size)
+        layers = {name: _read_layer(archive, name, shape) for name, shape in shapes.items()}
         with _KIND.fitting(path):
-            notes, activation = notes_in(about), about.get("activation", "relu")
-            return Policy(game, tuple(hidden), policy, value, notes, shown(path), activation)
+            return Policy(game, PolicyNetwork(layers, size), notes_in(about), shown(path))
 
 
 def _describe(policy: Policy) -> dict[str, Any]:
@@ -88,8 +97,7 @@ def _describe(policy: Policy) -> dict[str, Any]:
     return {
         "format": FORMAT,
         **games.to_file(game),
-        "activation": policy.activation,
-        "hidden": [len(biases) for _, biases in policy.hidden],
+        "network": dict(policy.network.size),
         "observation_shape": game.observation_shape,
         "num_actions": game.num_actions,
         "boardenvs": __version__,
@@ -98,12 +106,19 @@ def _describe(policy: Policy) -> dict[str, Any]:
     }
 
 
-def readable_shapes(game: Game, hidden: Any) -> dict[str, tuple[int, int]]:
-    """Return `layer_shapes` of the widths in a file; ValueError if they are wrong or too large."""
-    if not isinstance(hidden, list) or not all(is_whole(x, 1, _MOST_NUMBERS) for x in hidden):
-        raise ValueError(f"hidden is {cut(repr(hidden))}: it must be a list of layers' widths")
-    shapes = layer_shapes(game, hidden)
-    numbers = sum((rows + 1) * columns for rows, columns in shapes.values())
+def readable_shapes(game: Game, size: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Return `shapes_of` the size in a file's metadata; ValueError if it is wrong or too large."""
+    planes, flat = range(game.kernels.num_planes), size["flat"]
+    if not isinstance(flat, list) or flat != [plane for plane in planes if plane in flat]:
+        raise ValueError(f"flat is {cut(repr(flat))}: it must be a list of planes")
+    numbers = size["hidden"] if "hidden" in size else [size["channels"], size["blocks"]]
+    if not isinstance(numbers, list) or not all(is_whole(x, 1, _WIDEST) for x in numbers):
+        raise ValueError(
+            f"the network has {cut(repr(numbers))}: it must have widths, or channels and blocks, "
+            f"from 1 to {_WIDEST}"
+        )
+    shapes = shapes_of(game, size)
+    numbers = sum(math.prod(shape) + shape[-1] for shape in shapes.values())
     if numbers > _MOST_NUMBERS:
         raise ValueError(
             f"there are {numbers} weights and biases: at most {_MOST_NUMBERS} are read"
@@ -111,8 +126,8 @@ def readable_shapes(game: Game, hidden: Any) -> dict[str, tuple[int, int]]:
     return shapes
 
 
-def _read_layer(archive: NpzFile, layer: str, shape: tuple[int, int]) -> Layer:
+def _read_layer(archive: NpzFile, layer: str, shape: tuple[int, ...]) -> Layer:
     """Return the weights and biases of a layer, each of the shape that it must have."""
     weights = read_array(archive, f"weight_{layer}", shape, _STORED)
-    biases = read_array(archive, f"bias_{layer}", shape[1:], _STORED)
+    biases = read_array(archive, f"bias_{layer}", shape[-1:], _STORED)
     return weights.astype(np.float32), biases.astype(np.float32)

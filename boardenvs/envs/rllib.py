@@ -22,7 +22,8 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorWrapper
 from gymnasium.vector.utils import batch_space
 
-from boardenvs.agents.policy import Layer, Policy
+from boardenvs.agents.policy import Policy
+from boardenvs.agents.policy_network import Layer, fully_connected
 from boardenvs.envs.factory import vec_env
 from boardenvs.envs.groups import Opponent
 from boardenvs.game.game import Game
@@ -102,5 +103,5 @@ def policy_from_rllib(
         names = [name for name in weights if name.startswith(part) and name.endswith("weight")]
         return [(weights[x].T.copy(), weights[x.replace("weight", "bias")]) for x in names]
 
-    (policy_head,), (value_head,) = layers("pi."), layers("vf.")
-    return Policy(game, tuple(layers("encoder.")), policy_head, value_head, notes or {})
+    network = fully_connected([*layers("encoder."), *layers("pi."), *layers("vf.")])
+    return Policy(game, network, notes or {})

@@ -15,11 +15,12 @@ import numpy as np
 import torch as th
 from rich.console import Console
 
+from boardenvs.agents.network import BoardNetwork
 from boardenvs.agents.policy import Policy
 from training.command import training_command
 from training.folder import to_arrays
 from training.gumbel.gumbel_settings import GumbelConfig
-from training.gumbel.network import NetworkEvaluator, NetworkLearner, new_network
+from training.gumbel.network import NetworkEvaluator, NetworkLearner
 from training.gumbel.replay import ReplayBuffer
 from training.gumbel.self_play import SelfPlay
 from training.run import Run, game_metrics
@@ -36,10 +37,11 @@ class GumbelRun(Run):
         settings = config.learning
         th.manual_seed(config.seed)
         self._rng = np.random.default_rng([config.seed, 2])
-        network = new_network(self.game, settings.hidden, find_precision())
-        if (start := config.start_policy(settings.hidden)) is not None:
+        device = find_device(config.device)
+        network = BoardNetwork(self.game, config.network.size, find_precision(device))
+        if (start := config.start_policy()) is not None:
             network.take(start)
-        self.learner = NetworkLearner(self.game, network.to(find_device(config.device)), settings)
+        self.learner = NetworkLearner(self.game, network.to(device), settings)
         self._replay = ReplayBuffer(self.game, settings.replay, settings.search_value)
         self._play = SelfPlay(config, self.game)
         self._to_learn = 0.0  # positions to learn from, of those played

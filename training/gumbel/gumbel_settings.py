@@ -18,7 +18,6 @@ from training.run_settings import (
     RunSettings,
     Section,
     Share,
-    Widths,
 )
 
 
@@ -37,7 +36,6 @@ class SearchSettings(Section):
 
 
 class LearningSettings(Section):
-    hidden: Widths = (256, 256)
     replay: Positive = 500_000
     batch_size: Positive = 1024
     reuse: Above0 = 2.0
@@ -69,7 +67,7 @@ class GumbelConfig(RunSettings):
                 f"learning.replay is {self.learning.replay}: it must be {least} or more, a batch "
                 "and 64 positions of each board"
             )
-        self.start_policy(self.learning.hidden)
+        self.start_policy()
         self.judging_evaluation()
         return self
 

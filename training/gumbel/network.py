@@ -8,7 +8,7 @@ import numpy as np
 import torch as th
 from torch.nn.functional import log_softmax, softmax
 
-from boardenvs.agents.network import BoardNetwork, flat_planes
+from boardenvs.agents.network import BoardNetwork
 from boardenvs.game.game import Game
 from boardenvs.game.state import Array, FloatArray, State
 from boardenvs.search import Evaluator
@@ -22,17 +22,6 @@ from training.gumbel.replay import ReplayBatch
 _POINTS = 12.0
 _DEPTH = 2  # plies that the judge searches
 _SHARE = 0.5  # of the judge in each value
-
-
-def new_network(game: Game, hidden: tuple[int, ...], precision: str) -> BoardNetwork:
-    """Return an untrained network, with nearly equal logits and values near 0."""
-    flat = flat_planes(game)
-    network = BoardNetwork(game.observation_shape, game.num_actions, hidden, flat, precision)
-    with th.no_grad():
-        for head in (network.policy_head, network.value_head):
-            head.weight.mul_(0.1)
-            head.bias.zero_()
-    return network
 
 
 class NetworkEvaluator:
@@ -130,7 +119,6 @@ class NetworkLearner:
 
 
 def _tensors(game: Game, state: State, device: th.device) -> tuple[th.Tensor, th.Tensor]:
-    """Return the observations, (B, 8, 8, C) int8, and the legal actions, (B, A) bool."""
-    observations = th.from_numpy(game.observe(state))
-    legal = th.from_numpy(game.legal(state))
-    return observations.to(device), legal.to(device)
+    """Return the planes, (B, C, R, F) int8, and the legal actions, (B, A) bool."""
+    planes, legal = (th.from_numpy(x) for x in (game.observe_planes(state), game.legal(state)))
+    return planes.to(device), legal.to(device)

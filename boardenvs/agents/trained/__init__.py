@@ -11,8 +11,9 @@ from functools import cache
 from pathlib import Path
 
 from boardenvs.agents.base import Agent, AgentByGame
-from boardenvs.agents.policy import Float32Array, Policy
+from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import load_policy
+from boardenvs.agents.policy_network import Float32Array
 from boardenvs.agents.shield import policy_player
 from boardenvs.game.game import Game
 from boardenvs.game.state import State
