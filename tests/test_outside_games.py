@@ -50,7 +50,7 @@ RATES = {"learning_rate": 1e-3, "final_learning_rate": 1e-3}  # whatever the num
 LEARNER: dict[str, dict[str, Any]] = {
     "ppo": {"network": {"hidden": [8]}, "ppo": {"steps_per_update": 16, "batch_size": 64}},
     "gumbel": {
-        "network": {"hidden": [8]},
+        "network": {"channels": 4, "blocks": 1},
         "learning": {"replay": 512, "batch_size": 64, **RATES},
         "search": {"simulations": 2, "considered": 2},
     },

@@ -192,7 +192,7 @@ def test_a_copy_goes_on_as_the_original(copied: Callable[[BoardVecEnv], BoardVec
 def filled_pool(folder: Path, size: int = 3, seed: int = 0) -> OpponentPool:
     pool = OpponentPool(folder, size, seed)
     for steps in (0, 10, 20, 30):
-        pool.add(random_policy(games.make("othello"), (4,), seed=steps), steps)
+        pool.add(random_policy(games.make("othello"), seed=steps), steps)
     return pool
 
 

@@ -224,7 +224,10 @@ class RunSettings(GameSettings):
         policy.check_game(game)
         wanted, size = {**self.network.size, "activation": "relu"}, policy.network.size
         if not wanted.items() <= size.items():
-            raise ValueError(f"start is {self.start!r}, a network of {size}: network is {wanted}")
+            raise ValueError(
+                f"start is {self.start!r}, a network of {size}: network is {wanted}, and must be "
+                "like it"
+            )
         return policy
 
 

@@ -57,11 +57,12 @@ class BoardNetwork(th.nn.Module):
 
     def __init__(self, game: Game, size: Mapping[str, Any], precision: str = "float32") -> None:
         super().__init__()
-        flat = list(flat_planes(game))
-        full = [plane for plane in range(game.kernels.num_planes) if plane not in flat]
+        planes, alike = range(game.kernels.num_planes), flat_planes(game)
+        full = [plane for plane in planes if plane not in alike] or list(planes)
         # A slice costs much less than a choice of planes.
         self._full = slice(len(full)) if full == list(range(len(full))) else full
         self._dtype = th.bfloat16 if precision == "bfloat16" else th.float32
+        flat = [plane for plane in planes if plane not in full]
         self.size = {**size, "flat": flat, "activation": "relu"}
         self.layers = th.nn.ModuleDict()
         for name, (*kernel, inputs, outputs) in shapes_of(game, self.size).items():
