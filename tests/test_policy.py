@@ -22,7 +22,7 @@ from boardenvs.agents import as_agent, check_game, make_agent
 from boardenvs.agents import trained as trained_module
 from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.agents.policy_file import PolicyFileError, load_policy, save_policy
-from boardenvs.agents.policy_network import Layer, PolicyNetwork, shapes_of
+from boardenvs.agents.policy_network import NUMPY, Layer, PolicyNetwork, shapes_of, trunk
 from boardenvs.agents.shield import Shield
 from boardenvs.agents.trained import trained_policy
 from boardenvs.arena import play_match
@@ -78,6 +78,33 @@ def test_a_file_holds_the_policy(
     for expected, found in zip(*(p.forward(observation) for p in (policy, loaded)), strict=True):
         assert expected.dtype == found.dtype == np.float32
         assert np.abs(expected - found).max() <= error
+
+
+@pytest.mark.parametrize(
+    ("ranks", "files", "channels"), [(8, 8, 16), (6, 7, 48), (11, 11, 32), (5, 16, 32), (1, 1, 16)]
+)
+def test_towers_in_machine_code_are_those_of_numpy(ranks: int, files: int, channels: int) -> None:
+    """Also of weights that lie in memory by columns."""
+    pytest.importorskip("numba", reason="the extra fast is not installed")
+    rng, blocks = np.random.default_rng(channels), 2
+    square, convolution = (channels, channels), (3, 3, channels, channels)
+    shapes = {"stem": (3, 3, 5, channels), "flat": (2, channels)}
+    for i in range(blocks):
+        shapes |= {f"first_{i}": convolution, f"pool_{i}": square, f"second_{i}": convolution}
+    layers: dict[str, Layer] = {}
+    for name, shape in shapes.items():
+        weights = rng.normal(0, (2 / np.prod(shape[:-1])) ** 0.5, shape).astype(np.float32)
+        layers[name] = np.asfortranarray(weights), rng.normal(size=channels).astype(np.float32)
+    network = PolicyNetwork(layers, {"channels": channels, "blocks": blocks, "flat": [0, 1]})
+    assert network.compiled_trunk
+    for boards in (0, 1, 3, 64):
+        full = rng.integers(0, 2, (boards, 5, ranks, files)).astype(np.float32)
+        flat = rng.normal(size=(boards, 2)).astype(np.float32)
+        expected, computed = trunk(NUMPY, network, full, flat), network.compiled_trunk(full, flat)
+        assert computed.dtype == np.float32
+        assert computed.shape == expected.shape
+        np.testing.assert_allclose(computed, expected, rtol=1e-4, atol=1e-4)
+    assert replace(network, size={**network.size, "channels": 8}).compiled_trunk is None
 
 
 def test_the_agent_plays_the_most_probable_action_or_draws_by_probability() -> None:

@@ -15,12 +15,16 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from boardenvs.game.game import Game
+from boardenvs.kernel import get_backend
+
+if TYPE_CHECKING:
+    from boardenvs.agents.compiled_tower import CompiledTrunk
 
 Float32Array: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
 # Weights (inputs, outputs), of a convolution (3, 3, inputs, outputs), and biases (outputs,).
@@ -58,6 +62,14 @@ class PolicyNetwork:
         inputs = planes[:, full], planes[:, flat, 0, 0]
         shared = features(library, self, *(x.astype(np.float32) for x in inputs))
         return logits(library, self, shared), values(library, self, shared)
+
+    @cached_property
+    def compiled_trunk(self) -> CompiledTrunk | None:
+        """The trunk in machine code, by Numba; None if the channels do not fit its vectors."""
+        from boardenvs.agents.compiled_tower import CompiledTrunk
+        from boardenvs.kernel.products import LANES
+
+        return None if self.size["channels"] % LANES else CompiledTrunk(self)
 
 
 def fully_connected(layers: Sequence[Any], activation: str = "relu") -> PolicyNetwork:
@@ -197,7 +209,10 @@ def _convolve(xp: Any, x: Any, layer: Any) -> Any:
 
 
 def _trunk(library: Library, network: Any, full: Float32Array, flat: Float32Array) -> Float32Array:
-    """Return `trunk` in parts."""
+    """Return `trunk`, by machine code or in parts."""
+    if get_backend() == "numba" and network.compiled_trunk:
+        compiled: Float32Array = network.compiled_trunk(full, flat)
+        return compiled
     rows = [slice(i, i + _AT_ONCE) for i in range(0, max(len(full), 1), _AT_ONCE)]
     return np.concatenate([trunk(library, network, full[i], flat[i]) for i in rows])
 

@@ -6,8 +6,9 @@ squares; a rule runs directly on Python ints and on uint64 arrays. `trace` runs 
 and records a straight-line program. `python_writer` writes the program as Python for one board,
 `numpy_writer` as NumPy calls on preallocated buffers for a batch, and `numba_writer` as machine
 code for both: `simd` has its words, `rows` the loop over a batch, `threads` divides large batches.
-`jax_writer` writes a JAX function on `jax_words`. `layout` says how words lie in arrays,
-`generated` runs generated source, and `backend` chooses between NumPy and Numba.
+`products` multiplies the matrices of networks. `jax_writer` writes a JAX function on `jax_words`.
+`layout` says how words lie in arrays, `generated` runs generated source, and `backend` chooses
+between NumPy and Numba.
 """
 
 from boardenvs.kernel.backend import Kernel, get_backend, set_backend

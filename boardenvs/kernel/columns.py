@@ -91,7 +91,7 @@ class Column:
         with builder.if_else(group.whole, likely=True) as (then, otherwise):
             with then:
                 kind = ir.VectorType(self.element, group.lanes)
-                whole = self._widened(_load(builder, self.at(group.start), kind))
+                whole = self._widened(load(builder, self.at(group.start), kind))
                 after_whole = builder.block
             with otherwise:
                 part = group.lane_by_lane(self._read)
@@ -109,14 +109,14 @@ class Column:
         words: list[Any] = []
         for first in _squares(self.width, group.lanes):
             rows = [
-                self._widened(_load(self.builder, self.at(row, first), kind)) for row in group.rows
+                self._widened(load(self.builder, self.at(row, first), kind)) for row in group.rows
             ]
             words[first:] = transpose(self.builder, rows)
         return words
 
     def _read(self, row: Any, offset: int = 0) -> Any:
         """Return an element as a word."""
-        return self._widened(_load(self.builder, self.at(row, offset), self.element))
+        return self._widened(load(self.builder, self.at(row, offset), self.element))
 
     def _widened(self, value: Any) -> Any:
         """Return an element, or a vector of them, as words."""
@@ -267,7 +267,7 @@ def _stream(builder: Any, target: Any, source: Any, count: Any) -> None:
     end = builder.add(head, builder.shl(lines, WORD(6)))
     cgutils.raw_memcpy(builder, target, source, head, 1)
     with cgutils.for_range_slice(builder, head, end, WORD(64)) as (place, _):
-        line = _load(builder, builder.gep(source, [place]), ir.VectorType(_BYTE, 64))
+        line = load(builder, builder.gep(source, [place]), ir.VectorType(_BYTE, 64))
         to = builder.bitcast(builder.gep(target, [place]), line.type.as_pointer())
         written = builder.store(line, to, align=64)
         written.set_metadata("nontemporal", builder.module.add_metadata([_INDEX(1)]))
@@ -291,7 +291,8 @@ def store_bytes(builder: Any, word: Any, address: Any) -> None:
     store(builder, builder.zext(flags, whole), address)
 
 
-def _load(builder: Any, address: Any, kind: Any) -> Any:
+def load(builder: Any, address: Any, kind: Any) -> Any:
+    """Return a value of this type, wherever its address is."""
     return builder.load(builder.bitcast(address, kind.as_pointer()), align=1)
 
 

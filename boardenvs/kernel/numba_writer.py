@@ -138,12 +138,14 @@ class _Writer(WordFunctions):
         ]
 
     def source(self) -> str:
-        return "\n".join([_PRELUDE + _made_by() + "\n", *self.lines, ""])
+        return "\n".join([_PRELUDE + made_by(*_MADE_BY) + "\n", *self.lines, ""])
 
 
-def _made_by() -> str:
-    """Return a line that changes with what turns generated sources into instructions."""
+def made_by(*files: str) -> str:
+    """Return a line that changes with the files of this package that turn generated sources into
+    instructions.
+    """
     digest = hashlib.sha256()
-    for file in _MADE_BY:
+    for file in files:
         digest.update(pkgutil.get_data(__package__, file) or b"")
-    return f"# by {' and '.join(_MADE_BY)}, {digest.hexdigest()[:16]}"
+    return f"# by {' and '.join(files)}, {digest.hexdigest()[:16]}"

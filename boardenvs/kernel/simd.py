@@ -186,8 +186,8 @@ def split(builder: Any, value: Any) -> list[Any]:
 
 
 def join(builder: Any, words: Sequence[Any]) -> Any:
-    """Return a vector of these words."""
-    value = ir.Constant(vector(len(words)), ir.Undefined)
+    """Return a vector of these words, or of numbers of another type."""
+    value = ir.Constant(ir.VectorType(words[0].type, len(words)), ir.Undefined)
     for k, x in enumerate(words):
         value = builder.insert_element(value, x, ir.IntType(32)(k))
     return value
