@@ -178,7 +178,9 @@ def test_the_latest_positions_are_kept_and_wait_for_their_own_game() -> None:
     assert replay.ready == 2
 
 
-@pytest.mark.parametrize("name", ["othello", "lines_of_action", "wolf_and_sheep"])
+@pytest.mark.parametrize(
+    "name", ["othello", "lines_of_action", "wolf_and_sheep", "boardenvs_breakthrough:Breakthrough"]
+)
 def test_batches_are_turned_with_their_policies(name: str) -> None:
     """The policies here are all legal actions alike, by the rules; the values are pieces."""
     game, rng = make(name), np.random.default_rng(0)
@@ -202,6 +204,7 @@ def test_batches_are_turned_with_their_policies(name: str) -> None:
     np.testing.assert_array_equal(batch.policy > 0, game.legal(batch.state))
     np.testing.assert_allclose(batch.value, np.bitwise_count(batch.state.own) / 64)
     assert (~np.isin(batch.state.own, state.own)).sum() > 20
+    assert batch.state.to_move.any() == (game.mover_symmetry is None)
 
 
 # ---- a judge beside the network ------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Environments in JAX against the rules in NumPy, and players in JAX: `make jax`."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from jax_rules import compiled_batch, jax, keys, positions_of
@@ -145,12 +147,22 @@ def test_an_opponent_replies_inside_the_step():
         env.step(jax.tree.map(lambda x: x[0], state), jnp.int32(0))
 
 
-@pytest.mark.parametrize("size", [FULLY_CONNECTED, TOWER | {"flat": [3, 4]}])
-def test_policies_choose_as_in_numpy(size):
-    """The most probable action; a player that samples draws with the same probabilities."""
-    env = boardenvs.envs.jax.make("wolf_and_sheep:max_plies=30")
+@pytest.mark.parametrize(
+    ("spec", "size"),
+    [
+        ("wolf_and_sheep:max_plies=30", FULLY_CONNECTED),
+        ("wolf_and_sheep:max_plies=30", TOWER | {"flat": [3, 4]}),
+        ("hex", FULLY_CONNECTED),
+    ],
+)
+def test_policies_choose_as_in_numpy(spec, size):
+    """The most probable action; a player that samples draws with the same probabilities. In Hex
+    by the mover's view, after an odd number of plies.
+    """
+    env = boardenvs.envs.jax.make(spec)
     game, rules = env.game, env.rules
     policy = random_policy(game, size, seed=1)
+    policy = replace(policy, mover_view=game.mover_symmetry is not None)
     rng, state = np.random.default_rng(0), game.init(200)
     for _ in range(7):
         state = game.step(state, game.sample(state, rng))

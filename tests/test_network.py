@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,9 @@ from boardenvs.agents.trained import trained_policy
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.game.openings import random_openings
 from boardenvs.games import make
+from training.gumbel.__main__ import GumbelRun
+from training.gumbel.gumbel_settings import GumbelConfig
+from training.gumbel.network import NetworkEvaluator
 from training.ppo import make_env, make_learner
 from training.run_settings import PPOConfig
 
@@ -112,6 +116,43 @@ def test_sb3_learns_what_its_own_masked_distribution_gives(
     np.testing.assert_array_equal(chosen, best)
 
 
+def test_trainers_and_their_policies_see_the_board_as_the_mover(tmp_path: Path) -> None:
+    """What the network of PPO chooses on its boards is what the exported policy plays on them, and
+    what search asks is what its policy knows; the start of a training must see the same.
+    """
+    settings = config(
+        game="boardenvs_breakthrough:Breakthrough",
+        network={"hidden": [32]},
+        self_play={"boards": 64, "opening_plies": [1, 20]},
+    )
+    env = make_env(settings)
+    learner, game = make_learner(settings, env), env.game
+    shaken(learner.policy)
+    env.reset()
+    snapshot = env.snapshot()
+    snapshot["symmetries"][:] = 0
+    observation, state = env.restore(snapshot), env.state
+    chosen, _ = learner.predict(observation, action_masks=env.action_masks(), deterministic=True)
+    assert env.boards.symmetries is not None
+    meant = env.boards.symmetries.meant(state, chosen)
+    policy = policy_from_sb3(learner, game)
+    expected = policy.evaluate(game, state)[0].argmax(axis=1)
+    sides = [np.mean((meant == expected)[state.to_move == role]) for role in (0, 1)]
+    assert min(sides) > 0.9  # in bfloat16 two may be equal
+    search = GumbelConfig.model_validate(
+        {**settings.model_dump(include={"name", "game", "steps"}), "learning": {"replay": 2**16}}
+    )
+    run = GumbelRun(search, tmp_path)
+    shaken(run.learner.player)
+    expected, found = (
+        x.evaluate(game, state)[0] for x in (run._policy(), NetworkEvaluator(run.learner.player))
+    )
+    np.testing.assert_allclose(found, expected, atol=0.02)
+    save_policy(replace(policy, mover_view=False), tmp_path / "plain.npz")
+    with pytest.raises(ValueError, match=r"mover_view.: False.: network is .*mover_view.: True"):
+        config(game=settings.game, network={"hidden": [32]}, start=str(tmp_path / "plain.npz"))
+
+
 def test_draws_are_by_probability_and_never_of_what_has_none(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -142,9 +183,10 @@ def _by_ppo(settings: dict[str, Any], network: dict[str, Any]) -> Policy:
 def test_trainings_begin_as_the_policy_that_they_are_given(name: str, tmp_path: Path) -> None:
     """By its name or in a file."""
     game, start = make(name), "trained"
-    policy = (
-        BoardNetwork(game, SIZES[1]).as_policy(game) if name == "chess" else trained_policy(game)
-    )
+    if name == "chess":
+        policy = BoardNetwork(game, SIZES[1]).as_policy(game, mover_view=True)
+    else:
+        policy = trained_policy(game)
     if name in ("othello", "chess"):
         start = str(tmp_path / "policy.npz")
         save_policy(policy, start, stored="float32")

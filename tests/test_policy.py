@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from variants import FIVE
 
 from boardenvs import games
@@ -26,8 +28,10 @@ from boardenvs.agents.policy_network import NUMPY, Layer, PolicyNetwork, shapes_
 from boardenvs.agents.shield import Shield
 from boardenvs.agents.trained import trained_policy
 from boardenvs.arena import play_match
+from boardenvs.board import Symmetry
 from boardenvs.game.game import Game
 from boardenvs.game.openings import random_openings
+from boardenvs.game.position import stack
 from boardenvs.games.files import file_name
 
 OTHELLO = games.make("othello")
@@ -105,6 +109,31 @@ def test_towers_in_machine_code_are_those_of_numpy(ranks: int, files: int, chann
         assert computed.shape == expected.shape
         np.testing.assert_allclose(computed, expected, rtol=1e-4, atol=1e-4)
     assert replace(network, size={**network.size, "channels": 8}).compiled_trunk is None
+
+
+@pytest.mark.parametrize("spec", ["hex", "checkers", "chess"])
+@settings(max_examples=3)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_both_sides_of_a_board_are_played_alike(
+    in_python: None, tmp_path: Path, spec: str, seed: int
+) -> None:
+    """With the mover's view, and a file says so; the first side is seen as it is."""
+    game, size = games.make(spec), FULLY_CONNECTED | {"hidden": [8]}
+    policy, mover = random_policy(game, size, seed), game.mover_symmetry
+    assert mover is not None
+    save_policy(replace(policy, mover_view=True), tmp_path / "seen.npz", stored="float32")
+    loaded = load_policy(tmp_path / "seen.npz")
+    some = random_openings(game, 8, (0, 40), np.random.default_rng(seed))
+    positions = [p.image(Symmetry(board=game.board)) for p in game.positions(some)]  # no history
+    here, there = stack(positions), stack([p.image(mover, swapped=True) for p in positions])
+    probabilities, values = loaded.evaluate(game, here)
+    theirs, worth = loaded.evaluate(game, there)
+    np.testing.assert_allclose(theirs[:, game.action_images(mover)], probabilities, atol=1e-6)
+    np.testing.assert_allclose(worth, values, atol=1e-6)
+    first = here.to_move == 0
+    plainly, _ = policy.evaluate(game, here)
+    np.testing.assert_allclose(probabilities[first], plainly[first], atol=1e-6)
+    assert (probabilities[~first] != plainly[~first]).any()
 
 
 def test_the_agent_plays_the_most_probable_action_or_draws_by_probability() -> None:

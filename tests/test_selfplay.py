@@ -53,7 +53,7 @@ def test_each_mover_learns_its_own_result(spec: str) -> None:
         BoardGroup(4, name="self-play"),
         BoardGroup(4, FirstLegal(), game.roles[1], "y"),
     ]
-    env = BoardVecEnv(game, groups=groups, opening_plies=(0, 8), symmetries=True)
+    env = BoardVecEnv(game, groups=groups, opening_plies=(0, 8), symmetries=True, mover_view=True)
     returns, truth = returns_and_results(env)
     finished = ~np.isnan(truth)
     assert finished.sum() > 100

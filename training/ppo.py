@@ -189,7 +189,7 @@ class MaskedPolicy(MaskableActorCriticPolicy):
 
     def as_policy(self, game: Game, notes: dict[str, Any] | None = None) -> Policy:
         """Return a copy without torch; `boardenvs.agents.export.policy_from_sb3` calls this."""
-        return self.network.as_policy(game, notes)
+        return self.network.as_policy(game, notes, mover_view=True)
 
 
 def _planes(observations: th.Tensor) -> th.Tensor:

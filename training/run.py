@@ -289,6 +289,7 @@ def board_options(config: RunSettings) -> dict[str, Any]:
         "opening_plies": settings.opening_plies,
         "starts": starts,
         "symmetries": True,
+        "mover_view": True,
         "threads": settings.threads,
     }
 

@@ -222,7 +222,9 @@ class RunSettings(GameSettings):
         game = self.make_game()
         policy = trained_policy(game) if self.start == TRAINED else load_policy(self.start)
         policy.check_game(game)
-        wanted, size = {**self.network.size, "activation": "relu"}, policy.network.size
+        view = game.mover_symmetry is not None
+        wanted = {**self.network.size, "activation": "relu", "mover_view": view}
+        size = {**policy.network.size, "mover_view": policy.mover_view}
         if not wanted.items() <= size.items():
             raise ValueError(
                 f"start is {self.start!r}, a network of {size}: network is {wanted}, and must be "

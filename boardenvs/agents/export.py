@@ -16,14 +16,16 @@ from boardenvs.agents.policy_network import ACTIVATIONS, Layer, fully_connected
 from boardenvs.game.game import Game
 
 
-def policy_from_sb3(model: Any, game: Game, notes: Mapping[str, Any] | None = None) -> Policy:
+def policy_from_sb3(
+    model: Any, game: Game, notes: Mapping[str, Any] | None = None, mover_view: bool = False
+) -> Policy:
     """Return a copy of what a model has learnt, for the game that it was trained on.
 
     `model` is an algorithm of Stable-Baselines3 or sb3-contrib with an actor-critic policy
     ("MlpPolicy" of PPO, A2C, MaskablePPO), or that policy. Its layers must be fully connected, with
     ReLU or Tanh between them, of any number and width; policy and value may share them or not. A
     policy class of your own needs a method `as_policy(game, notes) -> Policy`. `notes` are JSON
-    values to keep with the policy.
+    values to keep with the policy; `mover_view` is that of the boards on which the model learnt.
 
     TypeError for a model of another kind, ValueError for layers that have no such form and for a
     model that learnt behind `VecNormalize`: the policy would see other observations.
@@ -62,7 +64,8 @@ def policy_from_sb3(model: Any, game: Game, notes: Mapping[str, Any] | None = No
     *hidden, output = [_planes_first(first, game), *others]
     weights, biases = (np.split(x, [game.num_actions], axis=-1) for x in output)
     layers = [*hidden, (weights[0], biases[0]), (weights[1], biases[1])]
-    return Policy(game, fully_connected(layers, activation), dict(notes or {}))
+    network = fully_connected(layers, activation)
+    return Policy(game, network, dict(notes or {}), mover_view=mover_view)
 
 
 def layer_of(module: Any) -> Layer:

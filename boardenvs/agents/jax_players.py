@@ -70,9 +70,12 @@ def jax_evaluator(rules: JaxRules, player: object) -> JaxEvaluator:
     policy = inner.policy
 
     def evaluate(board: JaxPosition) -> tuple[jax.Array, jax.Array]:
-        legal = rules.legal(board).at[rules.game.noop].max(board.terminated)
-        logits, value = forward(rules.game, policy.network, rules.planes(board), legal)
-        return logits, jnp.clip(value, -1, 1)
+        seen, places = board, jnp.arange(rules.game.num_actions)
+        if policy.mover_view:
+            seen, places = rules.by_mover(board)
+        legal = rules.legal(seen).at[rules.game.noop].max(board.terminated)
+        logits, value = forward(rules.game, policy.network, rules.planes(seen), legal)
+        return logits[places], jnp.clip(value, -1, 1)
 
     return evaluate
 

@@ -120,13 +120,19 @@ class BoardNetwork(th.nn.Module):
                 layer.weight.copy_(th.tensor(np.moveaxis(weights, (-1, -2), (0, 1))))
                 layer.bias.copy_(th.tensor(biases))
 
-    def as_policy(self, game: Game, notes: Mapping[str, Any] | None = None) -> Policy:
-        """Return a copy that plays without torch."""
+    def as_policy(
+        self, game: Game, notes: Mapping[str, Any] | None = None, mover_view: bool = False
+    ) -> Policy:
+        """Return a copy that plays without torch; with `mover_view` it sees boards as their movers
+        do, in games that have a `mover_symmetry`.
+        """
         from boardenvs.agents.export import layer_of
         from boardenvs.agents.policy import Policy
 
         layers = {name: layer_of(module) for name, module in self.layers.items()}
-        return Policy(game, PolicyNetwork(layers, self.size), dict(notes or {}))
+        network = PolicyNetwork(layers, self.size)
+        mover_view &= game.mover_symmetry is not None
+        return Policy(game, network, dict(notes or {}), mover_view=mover_view)
 
 
 def _convolve(x: th.Tensor, layer: th.nn.Module) -> th.Tensor:

@@ -20,6 +20,7 @@ from boardenvs.agents.policy_network import (
 )
 from boardenvs.game.game import Game
 from boardenvs.game.state import Array, BoolArray, Int8Array, IntArray, State
+from boardenvs.game.views import reorder
 from boardenvs.utils.checks import check_name
 from boardenvs.utils.threads import one_thread
 
@@ -37,8 +38,13 @@ class Policy:
     network: PolicyNetwork
     notes: Mapping[str, Any] = field(default_factory=dict)  # on how it was made, as JSON values
     name: str = "the policy"  # what messages call it
+    mover_view: bool = False  # whether it sees boards as their movers do; see `game/views.py`
 
     def __post_init__(self) -> None:
+        if self.mover_view and self.game.mover_symmetry is None:
+            raise ValueError(
+                f"{self.name} sees boards as their movers do: {self.game.id} has no mover_symmetry"
+            )
         check_name("activation", self.network.size["activation"], ACTIVATIONS)
         layers, shapes = self.network.layers, shapes_of(self.game, self.network.size)
         if layers.keys() != shapes.keys():
@@ -60,7 +66,10 @@ class Policy:
         to the side to move, (B,) float32 from -1 (a loss) to 1. Terminated rows give noop 1.
         """
         self.check_game(game)
-        logits, values = self.forward(game.observe(state))
+        seen, views = game.views.by_movers(state) if self.mover_view else (state, None)
+        logits, values = self.forward(game.observe(seen))
+        if views is not None:
+            reorder(logits, game.views.images, views)
         logits[~legal_or_noop(game, state)] = -np.inf
         logits -= logits.max(axis=1, keepdims=True)
         probabilities = np.exp(logits, out=logits)

@@ -89,7 +89,8 @@ def load_policy(path: Path | str) -> Policy:
             shapes = readable_shapes(game, size)
         layers = {name: _read_layer(archive, name, shape) for name, shape in shapes.items()}
         with _KIND.fitting(path):
-            return Policy(game, PolicyNetwork(layers, size), notes_in(about), shown(path))
+            network, view = PolicyNetwork(layers, size), about.get("mover_view", False) is True
+            return Policy(game, network, notes_in(about), shown(path), view)
 
 
 def _describe(policy: Policy) -> dict[str, Any]:
@@ -98,6 +99,7 @@ def _describe(policy: Policy) -> dict[str, Any]:
         "format": FORMAT,
         **games.to_file(game),
         "network": dict(policy.network.size),
+        "mover_view": policy.mover_view,
         "observation_shape": game.observation_shape,
         "num_actions": game.num_actions,
         "boardenvs": __version__,

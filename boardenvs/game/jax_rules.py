@@ -142,6 +142,15 @@ class JaxRules:
         words = swap_sides(self.game.word_names, board.words)
         return board._replace(words=words, to_move=1 - board.to_move)
 
+    def by_mover(self, board: JaxPosition) -> tuple[JaxPosition, jax.Array]:
+        """Return the position as its mover sees it, and where each action is there, (A,) int."""
+        views, size = self.game.views, len(board.words)
+        view = board.to_move * (len(views.images) - len(self.game.symmetries))
+        image = self._compiled(self.game.kernels.view, pieces=True)
+        words = tuple(image(*board.words, *board.legal_bits, view))
+        seen = board._replace(words=words[:size], legal_bits=words[size:], to_move=view * 0)
+        return seen, jnp.asarray(views.images)[view]
+
     def sample(self, board: JaxPosition, key: jax.Array) -> jax.Array:
         """Return a uniformly random legal action, () int32; noop where terminated."""
         low, high = jax.random.bits(key, (2,), jnp.uint32)

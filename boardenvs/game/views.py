@@ -43,6 +43,11 @@ class Views:
         views: IntArray = state.to_move * second + symmetries
         return views
 
+    def by_movers(self, state: State, symmetries: IntArray | int = 0) -> tuple[State, IntArray]:
+        """Return the positions as their movers see them, and the views `of_movers`, (B,)."""
+        views = self.of_movers(state, symmetries)
+        return (self.seen(state, views) if views.any() else state), views
+
     def seen(self, state: State, views: IntArray) -> State:
         """Return the positions under these views, (B,), without checks of either; in views of the
         `mover_symmetry` the first role is to move.

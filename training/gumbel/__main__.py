@@ -78,7 +78,7 @@ class GumbelRun(Run):
         }
 
     def _policy(self) -> Policy:
-        return self.learner.player.as_policy(self.game, self.notes())
+        return self.learner.player.as_policy(self.game, self.notes(), mover_view=True)
 
     def _snapshot(self) -> dict[str, Any]:
         return {

@@ -11,6 +11,7 @@ from torch.nn.functional import log_softmax, softmax
 from boardenvs.agents.network import BoardNetwork
 from boardenvs.game.game import Game
 from boardenvs.game.state import Array, FloatArray, State
+from boardenvs.game.views import reorder
 from boardenvs.search import Evaluator
 from boardenvs.search.alphabeta import alphabeta_for
 from boardenvs.search.evaluation import POINT, WON, Evaluation
@@ -33,12 +34,14 @@ class NetworkEvaluator:
 
     def evaluate(self, game: Game, state: State) -> tuple[FloatArray, FloatArray]:
         """Return the probability of each action, (B, A) float32, and the value, (B,) float32 from
-        -1 to 1. No game may be over.
+        -1 to 1; the network sees boards as their movers do. No game may be over.
         """
+        seen, views = game.views.by_movers(state)
         with th.inference_mode():
-            logits, values = self._network(*_tensors(game, state, self._device))
-            probabilities = softmax(logits, dim=1)
-            return probabilities.cpu().numpy(), values.clamp(-1, 1).cpu().numpy()
+            logits, values = self._network(*_tensors(game, seen, self._device))
+            policy = softmax(logits, dim=1).cpu().numpy()
+            reorder(policy, game.views.images, views)
+            return policy, values.clamp(-1, 1).cpu().numpy()
 
 
 class JudgedNetwork:

@@ -20,7 +20,7 @@ from boardenvs.game.views import reorder
 
 
 class ReplayBatch(NamedTuple):
-    """B positions to learn from, each under a random symmetry."""
+    """B positions to learn from, as their movers see them, each under a random symmetry."""
 
     state: State
     policy: Array  # (B, A) float16: the improved policy
@@ -91,9 +91,9 @@ class ReplayBuffer:
             slots = np.concatenate([slots, drawn[self._ready[drawn]]])
         slots = slots[:count]
         state, policy = take(self._state, slots), self._policy[slots]
-        views, chosen = self._game.views, rng.integers(len(self._game.symmetries), size=count)
-        policy = reorder(policy, views.originals, chosen)
-        state = views.seen(state, chosen)
+        symmetries = rng.integers(len(self._game.symmetries), size=count)
+        state, views = self._game.views.by_movers(state, symmetries)
+        reorder(policy, self._game.views.originals, views)
         return ReplayBatch(state, policy, self._has_policy[slots], self._value[slots])
 
     def snapshot(self) -> dict[str, Any]:

@@ -28,8 +28,8 @@ class SelfPlay:
     def __init__(self, config: GumbelConfig, game: Game) -> None:
         self.game = game
         self._config = config
-        # The symmetry is drawn when a position is learnt.
-        options = {**board_options(config), "symmetries": False}
+        # The symmetry is drawn when a position is learnt; the evaluator turns boards.
+        options = {**board_options(config), "symmetries": False, "mover_view": False}
         self.boards = Batch(game, board_groups(config), **options, seed=config.seed)
         self._rng = np.random.default_rng([config.seed, 1, 0])
         self._judge = config.judging_evaluation()
