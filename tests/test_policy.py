@@ -214,6 +214,7 @@ CASES: dict[str, tuple[dict[str, bytes], str]] = {
     "a tower too tall": (tower(blocks=1 << 40), r"has \[8, 1099511627776\]: .* from 1 to 16384"),
     "too wide": (tower(channels=1 << 13), "weights and biases: at most 16777216 are read"),
     "planes that are not there": (tower(flat=[1, 2]), r"flat is \[1, 2\]: .* a list of planes"),
+    "no planes": (tower(flat=[True]), r"flat is \[True\]: .* a list of planes"),
     "no size": (about(format=3, network={"flat": []}), "channels"),
     "shape": (
         {"weight_0": array((127, 24), bytes(127 * 24 * 4))},

@@ -110,9 +110,9 @@ def _describe(policy: Policy) -> dict[str, Any]:
 
 def readable_shapes(game: Game, size: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     """Return `shapes_of` the size in a file's metadata; ValueError if it is wrong or too large."""
-    planes, flat = range(game.kernels.num_planes), size["flat"]
-    if not isinstance(flat, list) or flat != [plane for plane in planes if plane in flat]:
-        raise ValueError(f"flat is {cut(repr(flat))}: it must be a list of planes")
+    flat, last = size["flat"], game.kernels.num_planes - 1
+    if not all(is_whole(x, 0, last) for x in flat) or flat != sorted(set(flat)):
+        raise ValueError(f"flat is {cut(repr(flat))}: it must be a list of planes, 0 to {last}")
     numbers = size["hidden"] if "hidden" in size else [size["channels"], size["blocks"]]
     if not isinstance(numbers, list) or not all(is_whole(x, 1, _WIDEST) for x in numbers):
         raise ValueError(
@@ -120,11 +120,9 @@ def readable_shapes(game: Game, size: Mapping[str, Any]) -> dict[str, tuple[int,
             f"from 1 to {_WIDEST}"
         )
     shapes = shapes_of(game, size)
-    numbers = sum(math.prod(shape) + shape[-1] for shape in shapes.values())
-    if numbers > _MOST_NUMBERS:
-        raise ValueError(
-            f"there are {numbers} weights and biases: at most {_MOST_NUMBERS} are read"
-        )
+    total = sum(math.prod(shape) + shape[-1] for shape in shapes.values())
+    if total > _MOST_NUMBERS:
+        raise ValueError(f"there are {total} weights and biases: at most {_MOST_NUMBERS} are read")
     return shapes
 
 
