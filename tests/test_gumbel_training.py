@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-import copy
+import csv
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,14 +24,16 @@ import yaml
 from returns import over, played_on
 from rich.console import Console
 from same import same
+from test_robust_processes import DYING
 from three_in_a_row import ThreeInARow
 from variants import make
 
 from boardenvs.agents.policy_file import load_policy
+from boardenvs.envs.batch import EndedGames
 from boardenvs.game.game import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.position import stack
-from boardenvs.game.state import FloatArray, IntArray, State, take
+from boardenvs.game.state import FloatArray, State, take
 from boardenvs.search import Limits
 from boardenvs.search.evaluation_file import trained_evaluation
 from boardenvs.search.solver import search_position
@@ -36,8 +44,10 @@ from training.gumbel.gumbel_settings import GumbelConfig, LearningSettings
 from training.gumbel.network import JudgedNetwork
 from training.gumbel.replay import ReplayBuffer
 from training.gumbel.self_play import SelfPlay
+from training.gumbel.workers import total
 from training.run import game_metrics
 
+ROOT = Path(__file__).parents[1]
 BOARDS = 12
 NEVER = 1e-9  # a share of the plies that none of those played here is in
 FOLLOWED = "python:returns:FirstLegal"  # an opponent whose replies are known
@@ -59,19 +69,21 @@ class First:
 
 
 class Recorder:
-    """What self-play gives to its keeper: for each ply the positions, policies, whether they are
+    """What self-play gives to learn from: for each ply the positions, policies, whether they are
     learnt, values and numbers of games; and the results, by ply and board.
     """
 
     def __init__(self) -> None:
         self.plies: list[Any] = []
+        self.ended: list[dict[str, EndedGames]] = []
         self.results: FloatArray = np.full((1 << 10, BOARDS), np.nan)
 
-    def add(self, *found: Any) -> None:
-        self.plies.append(copy.deepcopy(found))
-
-    def finish(self, ended: IntArray, results: FloatArray) -> None:
-        for game, result in zip(ended, results, strict=True):
+    def play(self, play: SelfPlay) -> None:
+        """A ply."""
+        (state, *columns), results, ended, *_ = play.play(First(), 1)
+        self.ended.append(ended)
+        self.plies.append((play.game.unpacked(state), *columns))
+        for game, result in zip(*results, strict=True):
             for ply, (*_, games) in enumerate(self.plies):
                 assert np.isnan(self.results[ply, games == game]).all()
                 self.results[ply, games == game] = result
@@ -89,14 +101,16 @@ def begun(search: dict[str, Any], **self_play: Any) -> tuple[SelfPlay, Any]:
             "report": {"opponents": ["random"]},
         }
     )
-    return SelfPlay(settings, settings.make_game()), Recorder()
+    play = SelfPlay(settings, settings.make_game())
+    play.begin(0)
+    return play, Recorder()
 
 
 def seen(play: SelfPlay, recorder: Any, plies: int) -> Iterator[tuple[State, State]]:
     """The boards before and after each of so many plies."""
     for _ in range(plies):
         before = take(play.boards.state, slice(None))
-        play.play(First(), 1, recorder)
+        recorder.play(play)
         yield before, play.boards.state
 
 
@@ -128,7 +142,8 @@ def test_a_share_of_the_plies_is_searched_in_full_with_noise_and_learnt() -> Non
 def test_games_leave_their_results_at_their_own_positions(opponents: dict[str, float]) -> None:
     """As the rules have them, to the first role; and what an opponent lets be won is a metric."""
     play, recorder = begun({"full_share": NEVER}, opponents=opponents, opening_plies=[44, 50])
-    play.play(First(), 30, recorder)
+    for _ in range(30):
+        recorder.play(play)
     results, points, plies = recorder.results[:30], [], []
     for (state, *_), result in zip(recorder.plies, results, strict=True):
         after = after_first(play, state)
@@ -141,7 +156,7 @@ def test_games_leave_their_results_at_their_own_positions(opponents: dict[str, f
     goes_on = games[1:] == games[:-1]
     np.testing.assert_array_equal(results[1:][goes_on], results[:-1][goes_on])
     assert len(plies) > 10
-    metrics = game_metrics(play.boards.take_ended())
+    metrics = game_metrics(total(recorder.ended))
     assert metrics["games/plies"] == pytest.approx(np.mean(plies))
     for spec in opponents:
         assert metrics[f"games/{spec}"] == pytest.approx(np.mean(points))
@@ -248,27 +263,90 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "tiny.yaml"
 
 
+def result(folder: Path) -> list[Any]:
+    """All that a run's last checkpoint has but times."""
+    content = load_newest(folder / "checkpoints")[0]
+    assert content is not None
+    return [content[name] for name in ("steps", "to_learn", "rng", "learner", "replay", "round")]
+
+
 @pytest.mark.parametrize("network", ["{hidden: [16]}", "{channels: 4, blocks: 2}"])
 def test_a_run_that_resumes_goes_on_bit_for_bit(tiny: str, network: str) -> None:
     assert main([tiny, "--set", f"network={network}"]) == 0
     folder = Path("runs/tiny")
-    expected = load_newest(folder / "checkpoints")[0]
-    assert expected is not None
-    assert 256 <= expected["steps"] < 384
+    expected = result(folder)
+    assert 256 <= expected[0] < 384
     assert load_policy(folder / "policy.npz").notes["run"] == "tiny"
     sorted((folder / "checkpoints").iterdir())[-1].unlink()
     settings = read_settings(GumbelConfig, Path(tiny), [f"network={network}"])
     run = GumbelRun(settings, folder)
     run.resume(Console(quiet=True))
-    assert run.steps < expected["steps"]
-    while run.steps < expected["steps"]:
+    assert run.steps < expected[0]
+    while run.steps < expected[0]:
         run._update()
     run._saved = 0
     run.save()
-    found = load_newest(folder / "checkpoints")[0]
-    assert found is not None
-    names = ("to_learn", "rng", "learner", "replay", "games")
-    assert same([found[name] for name in names], [expected[name] for name in names])
+    assert same(result(folder), expected)
+
+
+# ---- workers -------------------------------------------------------------------------------------
+
+
+def test_a_killed_worker_costs_nothing_and_one_worker_plays_as_none_does(
+    tiny: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main([tiny, "--set", "name=none"]) == 0
+    capsys.readouterr()
+    step = GumbelRun._step
+
+    def step_and_kill(run: GumbelRun) -> None:
+        step(run)
+        if run.steps == 128:
+            (worker,) = multiprocessing.active_children()
+            worker.kill()
+
+    monkeypatch.setattr(GumbelRun, "_step", step_and_kill)
+    assert main([tiny, "--set", "name=one", "--set", "search.workers=1"]) == 0
+    said = "a worker died, by signal 9 (SIGKILL): its work is repeated"
+    assert said in " ".join(capsys.readouterr().out.split())
+    assert same(result(Path("runs/one")), result(Path("runs/none")))
+    assert not multiprocessing.active_children()
+    with Path("runs/one/evaluations.csv").open() as file:
+        assert float(list(csv.DictReader(file))[-1]["cpu_minutes"]) > 0
+
+
+def test_ctrl_c_reaches_the_learner_alone_which_goes_on_bit_for_bit(tiny: str) -> None:
+    """As a terminal sends it, to all processes."""
+    words = [tiny, "--set", "search.workers=2", "--set", "steps=640"]
+    assert main([*words, "--set", "name=whole"]) == 0
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    run = subprocess.Popen(
+        [sys.executable, "-m", "training.gumbel", *words],
+        env={**os.environ, "BOARDENVS_BACKEND": "numpy", "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    while run.poll() is None and not list(Path("runs/tiny").glob("checkpoints/*")):
+        time.sleep(0.01)
+    os.killpg(run.pid, signal.SIGINT)
+    said = run.communicate()[0]
+    assert run.returncode == 130, said
+    assert "died" not in said
+    assert main([*words, "--resume"]) == 0
+    assert same(result(Path("runs/tiny")), result(Path("runs/whole")))
+
+
+def test_a_worker_that_keeps_dying_ends_the_run_with_the_reason(
+    tiny: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("sitecustomize.py").write_text(DYING)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([".", os.environ.get("PYTHONPATH", "")]))
+    assert main([tiny, "--set", "search.workers=1"]) == 2
+    said = capsys.readouterr()
+    assert said.out.count("a worker died, by signal 9 (SIGKILL): its work is repeated") == 1
+    assert "a worker process died before it played, by signal 9 (SIGKILL)" in said.err
 
 
 def kept(game: Game, policy: Any, state: State) -> float:

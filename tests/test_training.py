@@ -99,7 +99,7 @@ def end_of(folder: Path) -> list[Any]:
     assert content is not None
     del content["seconds"]
     for row in content["results"]:
-        del row["minutes"]
+        del row["minutes"], row["cpu_minutes"]
     result = json.loads((folder / "result.json").read_text())
     return [content, (folder / "policy.npz").read_bytes(), result["report"]]
 
@@ -327,7 +327,7 @@ def test_policies_are_ranked_by_their_worst_score() -> None:
     def result(*scores: float, **exact: float) -> SuiteResult:
         lost = Score(score=0, low=0, high=1, wins=0, draws=0, losses=0)
         made = {str(s): lost.model_copy(update={"score": s}) for s in scores}
-        return SuiteResult(steps=0, minutes=0, scores=made, exact=exact)
+        return SuiteResult(steps=0, minutes=0, cpu_minutes=0, scores=made, exact=exact)
 
     for better, worse in (
         (result(0.8, 0.7), result(1.0, 0.6)),
@@ -421,6 +421,7 @@ def test_configurations_that_come_with_the_project_are_valid(kind: str) -> None:
             r"it has \['channels', 'hidden'\]: it must have hidden, or",
         ),
         ("gumbel", "network={channels: 8}", r"it has \['channels'\]: it must have hidden, or"),
+        ("gumbel", "search.workers=3", "search.workers is 3: it must divide self_play.boards, 8"),
         ("gumbel", "start=none.npz", "none.npz"),
         ("ntuple", "tuples=[a1 a9]", "a9"),
         ("ntuple", "features=true", "features is true, and othello has none"),

@@ -39,6 +39,7 @@ class SuiteResult(BaseModel):
 
     steps: int
     minutes: float
+    cpu_minutes: float
     scores: dict[str, Score]
     exact: dict[str, float] = {}  # by metric, see `training.exact`
     kept: float | None = None  # the share of the exam's positions whose value the policy keeps

@@ -54,6 +54,7 @@ _FREE_TO_CHANGE = (
     "steps",
     "checkpoint_every",
     "report",
+    "search.workers_on",
     "self_play.threads",
     "workers",
 )

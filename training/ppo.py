@@ -90,7 +90,7 @@ class PPORun(Run):
 
 def make_env(config: PPOConfig) -> BoardVecEnv:
     """Return the boards of a run."""
-    groups, options = board_groups(config), board_options(config)
+    groups, options = board_groups(config.self_play), board_options(config)
     return BoardVecEnv(config.make_game(), groups=groups, **options, final_infos=False)
 
 

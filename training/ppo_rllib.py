@@ -10,8 +10,6 @@ returns have the right signs. Tune keeps checkpoints in runs/NAME, from which --
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from collections import deque
 from collections.abc import Sequence
 from functools import partial
@@ -20,7 +18,6 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-import ray
 from ray import tune
 from ray.rllib.algorithms.ppo import PPO, PPOConfig
 from ray.rllib.callbacks.callbacks import RLlibCallback
@@ -32,6 +29,7 @@ import boardenvs
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.envs.rllib import MaskedVectorEnv, policy_from_rllib, set_opponent
+from boardenvs.utils.ray import connect
 
 STEPS = "num_env_steps_sampled_lifetime"  # moves of the learner so far
 PLIES = 32  # of each game between two updates
@@ -121,12 +119,7 @@ def make_config(args: argparse.Namespace) -> PPOConfig:
 
 
 def main(args: argparse.Namespace) -> None:
-    if "RAY_ADDRESS" in os.environ:
-        ray.init(runtime_env={"py_modules": [boardenvs]})
-    else:  # a Ray of its own, where on Linux no other machine reaches it
-        address = {"_node_ip_address": "127.0.0.2"} if sys.platform == "linux" else {}
-        cores = max(os.cpu_count() or 1, args.runners + 1)
-        ray.init("local", num_cpus=cores, include_dashboard=False, **address)
+    connect(args.runners + 1, boardenvs)
     if args.resume:
         tuner = tune.Tuner.restore(str(args.folder), PPO, resume_errored=True)
     else:

@@ -145,16 +145,18 @@ class Run(ABC):
 
         policy, path = self._learnt(), self._policy_file(self.steps)
         judged = evaluate(self.config, policy, SUITE_SEED + self.config.seed)
-        result = SuiteResult(steps=self.steps, minutes=self.minutes[0], losses=losses, **judged)
+        judged |= dict(zip(("minutes", "cpu_minutes"), self.minutes, strict=True))
+        result = SuiteResult(steps=self.steps, losses=losses, **judged)
         self.results.append(result)
         best = "   best so far" if self.best is result else ""
         line = f"{result.steps:>11,} steps {result.minutes:6.2f} min   {result}{best}"
         self._bar.console.print(line, highlight=False, markup=False, soft_wrap=True)
         text = io.StringIO()
-        writer = csv.DictWriter(text, ["steps", "minutes", *result.metrics], "nan", "ignore")
+        names = ["steps", "minutes", "cpu_minutes", *result.metrics]
+        writer = csv.DictWriter(text, names, "nan", "ignore")
         writer.writeheader()
         for r in self.results:
-            writer.writerow({"steps": r.steps, "minutes": r.minutes, **r.metrics})
+            writer.writerow(dict(r) | r.metrics)
         write_atomically(self.folder / "evaluations.csv", text.getvalue().encode())
         path.parent.mkdir(exist_ok=True)
         save_policy(policy, path)
@@ -240,7 +242,7 @@ class Run(ABC):
 
     @property
     def minutes(self) -> tuple[float, float]:
-        """The wall time and the CPU time of the run so far, evaluations included."""
+        """The wall time and the CPU time of the run so far, evaluations and workers included."""
         wall, cpu = (_clocks() - self._began) / 60
         return float(wall), float(cpu)
 
@@ -269,12 +271,12 @@ def stop_requests() -> Iterator[Callable[[], bool]]:
 # ---- boards, opponents, openings ----------------------------------------------------------------
 
 
-def board_groups(config: RunSettings) -> list[BoardGroup]:
+def board_groups(settings: SelfPlaySettings) -> list[BoardGroup]:
     """Return the groups of boards; the pool's have random players until there are snapshots."""
     special: dict[str, Opponent | None] = {SELF_PLAY: None, POOL: RandomAgent()}
     return [
         BoardGroup(boards, special.get(name, name), "alternating", name)
-        for name, boards in config.self_play.groups()
+        for name, boards in settings.groups()
     ]
 
 

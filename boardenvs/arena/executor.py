@@ -8,9 +8,10 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import signal
 import sys
 import traceback
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Protocol, Self, TypeVar
@@ -61,12 +62,15 @@ def note_running(side: int) -> None:
 class Executor:
     """Does tasks in this process, or in `workers` others, which end with the `with` statement.
 
-    If a process dies, its task is repeated after all others, alone and in a new process, in case
-    another task was the cause or memory was short. If that dies too, the task is lost. WorkerError
-    if a process dies as it starts.
+    If a process dies, `report` gets a line, and its task is repeated after all others, alone and in
+    a new process, in case another task was the cause or memory was short. If that dies too, the
+    task is lost; WorkerError if it dies as it starts.
     """
 
-    def __init__(self, workers: int | None = None) -> None:
+    def __init__(
+        self, workers: int | None = None, report: Callable[[str], None] = lambda line: None
+    ) -> None:
+        self._report = report
         self._workers = [_Worker() for _ in range(workers or 0)]
         self.parallel = bool(self._workers)  # whether other processes do the tasks
 
@@ -77,27 +81,39 @@ class Executor:
         for worker in self._workers:
             worker.end()
 
-    def run(self, tasks: Sequence[Task[Result]]) -> Generator[tuple[int, Result], None, None]:
+    def run(self, tasks: Sequence[Task[Result]]) -> Iterator[tuple[int, Result]]:
         """Yield each task's number and result, as they come; without workers in their order.
 
-        Workers begin with the last tasks, since strong and slow players are often named last.
-        StopPlayError if a player cannot go on now. When the iteration ends early, so do the tasks
-        in progress.
+        Workers begin at once, with the last tasks, since strong and slow players are often named
+        last. StopPlayError if a player cannot go on now. When the iteration ends early, so do the
+        tasks in progress.
         """
+        results: Generator[Any, None, None] = self._results(tasks)
+        next(results)
+        return results
+
+    def _results(self, tasks: Sequence[Task[Result]]) -> Generator[Any, None, None]:
+        """Yield None when workers have begun, and then as `run` does."""
         if not self.parallel:
+            yield None
             for number, task in enumerate(tasks):
                 yield number, task.run()
             return
         left, died, idle = list(range(len(tasks))), list[int](), list(self._workers)
         at_work: dict[Any, tuple[_Worker, int, bool]] = {}
+
+        def begin() -> None:
+            while idle and (left or (died and not at_work)):
+                worker, alone = idle.pop(), not left
+                if alone:
+                    worker.end()
+                number = (left or died).pop()
+                at_work[worker.send(tasks[number])] = worker, number, alone
+
         try:
-            while left or died or at_work:
-                while idle and (left or (died and not at_work)):
-                    worker, alone = idle.pop(), not left
-                    if alone:
-                        worker.end()
-                    number = (left or died).pop()
-                    at_work[worker.send(tasks[number])] = worker, number, alone
+            begin()
+            yield None
+            while at_work:
                 for pipe in wait(list(at_work)):
                     worker, number, alone = at_work.pop(pipe)
                     idle.append(worker)
@@ -106,10 +122,19 @@ class Executor:
                         raise result
                     if not isinstance(result, _Died):
                         yield number, result
-                    elif alone:
-                        yield number, tasks[number].lost(result.side)
-                    else:
+                    elif not alone:
+                        self._report(f"a worker died, {result.how}: its work is repeated")
                         died.append(number)
+                    elif result.side == _NOT_STARTED:
+                        raise WorkerError(
+                            f"a worker process died before it played, {result.how}. Something "
+                            "killed it, there was too little memory, or what it printed says why; "
+                            "a script that starts a tournament must do so under "
+                            '`if __name__ == "__main__":`, since the processes import it'
+                        )
+                    else:
+                        yield number, tasks[number].lost(result.side)
+                begin()
         finally:
             for worker, _, _ in at_work.values():
                 worker.end()
@@ -120,9 +145,10 @@ HERE = Executor()
 
 @dataclass(frozen=True)
 class _Died:
-    """The end of a worker in the code of this side."""
+    """The end of a worker in the code of this side, and how, such as "by signal 9"."""
 
     side: int
+    how: str
 
 
 class _Worker:
@@ -138,27 +164,18 @@ class _Worker:
             self._side = CONTEXT.RawValue("b", _NOT_STARTED)
             self._child = ChildFunction(answer_calls, _begin, self._side, get_backend())
         with contextlib.suppress(OSError):  # if it has died, which `receive` finds
-            self._child.pipe.send((_do, (task,)))
+            self._child.pipe.send((do, (task,)))
         return self._child.pipe
 
     def receive(self) -> Any:
-        """Return the result or exception of the task, or `_Died`. WorkerError if the process died
-        before it did anything.
-        """
+        """Return the result or exception of the task, or `_Died`."""
         assert self._child is not None
         try:
             return self._child.pipe.recv()
         except (EOFError, OSError):
-            side = int(self._side.value)
-        if side == _NOT_STARTED:
-            raise WorkerError(
-                f"a worker process died before it played, {self._child.how_it_ended()}. Something "
-                "killed it, there was too little memory, or what it printed says why; a script "
-                'that starts a tournament must do so under `if __name__ == "__main__":`, since '
-                "the processes import it"
-            )
+            died = _Died(int(self._side.value), self._child.how_it_ended())
         self.end()
-        return _Died(side)
+        return died
 
     def end(self) -> None:
         """End the process, whatever it does."""
@@ -171,12 +188,14 @@ def _begin(side: Any, backend: str) -> None:
     """Prepare this process, a worker; `side` is memory that outlives it."""
     for name in _THREADS:
         os.environ.setdefault(name, "1")
+    # Managers of services send it to all processes; the one that started this one handles it.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     set_backend(backend)
     _sides.append(side)
     note_running(NOBODY)
 
 
-def _do(task: Task[Any]) -> Any:
+def do(task: Task[Any]) -> Any:
     """Return the result of a task, or the exception that it raised."""
     random.seed(task.seed)  # agents that draw from a library's own generator repeat themselves too
     np.random.seed(task.seed % 2**32)  # noqa: NPY002 - agents may use it

@@ -7,6 +7,7 @@ simulations, and learns the search's improved policy and the results of the game
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,13 @@ from rich.console import Console
 
 from boardenvs.agents.network import BoardNetwork
 from boardenvs.agents.policy import Policy
+from boardenvs.arena.executor import WorkerError
 from training.command import training_command
-from training.folder import to_arrays
+from training.folder import RunError, to_arrays
 from training.gumbel.gumbel_settings import GumbelConfig
-from training.gumbel.network import NetworkEvaluator, NetworkLearner
+from training.gumbel.network import NetworkLearner
 from training.gumbel.replay import ReplayBuffer
-from training.gumbel.self_play import SelfPlay
+from training.gumbel.workers import Workers, total
 from training.run import Run, game_metrics
 from training.run_settings import between, find_device, find_precision
 
@@ -43,17 +45,29 @@ class GumbelRun(Run):
             network.take(start)
         self.learner = NetworkLearner(self.game, network.to(device), settings)
         self._replay = ReplayBuffer(self.game, settings.replay, settings.search_value)
-        self._play = SelfPlay(config, self.game)
+        self._workers = Workers(config, self.learner.player)
+        self._rounds = self._workers.rounds()
         self._to_learn = 0.0  # positions to learn from, of those played
 
+    def train(self, resume: bool, console: Console) -> bool:
+        """Train as every run does, and end the workers."""
+        try:
+            with closing(self._rounds):
+                return super().train(resume, console)
+        except WorkerError as error:
+            raise RunError(f"{error}; go on with --resume") from None
+
     def _update(self) -> dict[str, float]:
-        settings, before = self.config.learning, self._replay.added
-        evaluator = NetworkEvaluator(self.learner.player)
-        self._play.play(evaluator, settings.PLIES_PER_UPDATE, self._replay)
-        played = self._replay.added - before
-        self.steps += played
-        self._to_learn += played * settings.reuse
-        return game_metrics(self._play.boards.take_ended()) | self._learn()
+        before, rounds = self._replay.added, next(self._rounds)
+        for played in rounds:
+            state, *columns = played.positions
+            self._replay.add(self.game.unpacked(state), *columns)
+            self._replay.finish(*played.results)
+            self._began[1] -= played.seconds if self.config.search.workers else 0.0
+        count = self._replay.added - before
+        self.steps += count
+        self._to_learn += count * self.config.learning.reuse
+        return game_metrics(total([played.ended for played in rounds])) | self._learn()
 
     def _learn(self) -> dict[str, float]:
         """Take the gradient steps that are due; metrics are nan if there were none."""
@@ -86,13 +100,13 @@ class GumbelRun(Run):
             "rng": self._rng.bit_generator.state,
             "learner": self.learner.snapshot(),
             "replay": self._replay.snapshot(),
-            "games": self._play.snapshot(),
+            "round": self._workers.in_progress,
         }
 
     def _restore(self, snapshot: dict[str, Any]) -> None:
         self.learner.restore(snapshot["learner"])
         self._replay.restore(to_arrays(snapshot["replay"]))
-        self._play.restore(to_arrays(snapshot["games"]))
+        self._workers.in_progress = to_arrays(snapshot["round"])
         self._rng.bit_generator.state = snapshot["rng"]
         self._to_learn = snapshot["to_learn"]
 

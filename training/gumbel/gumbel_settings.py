@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Self
+from importlib.util import find_spec
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -17,6 +18,7 @@ from training.run_settings import (
     Positive,
     RunSettings,
     Section,
+    SelfPlaySettings,
     Share,
 )
 
@@ -29,6 +31,8 @@ class SearchSettings(Section):
     playout_cap_simulations: Annotated[int, Field(ge=0, le=10**6)] = 0
     playout_cap_role_share: Share = 0.0
     judge: bool = False
+    workers: Annotated[int, Field(ge=0, le=1000)] = 0
+    workers_on: Literal["processes", "ray"] = "processes"
 
     def with_simulations(self, simulations: int) -> GumbelSettings:
         """Return the settings of a search with this many simulations."""
@@ -67,9 +71,22 @@ class GumbelConfig(RunSettings):
                 f"learning.replay is {self.learning.replay}: it must be {least} or more, a batch "
                 "and 64 positions of each board"
             )
+        if self.self_play.boards % max(1, self.search.workers):
+            raise ValueError(
+                f"search.workers is {self.search.workers}: it must divide self_play.boards, "
+                f"{self.self_play.boards}"
+            )
+        self.share().groups()
+        if self.search.workers_on == "ray" and find_spec("ray") is None:
+            raise ValueError("search.workers_on is 'ray', which is not installed: pip install ray")
         self.start_policy()
         self.judging_evaluation()
         return self
+
+    def share(self) -> SelfPlaySettings:
+        """Return the settings of a worker's boards."""
+        boards = self.self_play.boards // max(1, self.search.workers)
+        return self.self_play.model_copy(update={"boards": boards})
 
     def judging_evaluation(self) -> Evaluation | None:
         """Return the evaluation that the judge searches with; None without a judge.

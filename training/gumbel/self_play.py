@@ -1,24 +1,33 @@
-"""Self-play by Gumbel search: many games side by side, recorded in a replay buffer."""
+"""Self-play by Gumbel search: many games side by side."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from boardenvs.envs.batch import Batch
+from boardenvs.envs.batch import Batch, EndedGames
 from boardenvs.game.game import Game
-from boardenvs.game.state import Array, FloatArray, IntArray, State, for_movers, take
+from boardenvs.game.state import Array, FloatArray, IntArray, State, concat, for_movers, take
 from boardenvs.search import Evaluator
 from boardenvs.search.gumbel import gumbel_search
 from training.gumbel.gumbel_settings import GumbelConfig
 from training.gumbel.network import JudgedNetwork
-from training.gumbel.replay import ReplayBuffer
 from training.run import board_groups, board_options
 
 
+class Played(NamedTuple):
+    """Some plies on all boards, as arrays."""
+
+    positions: list[Any]  # what `ReplayBuffer.add` takes, the state as `Game.packed` has it
+    results: list[Array]  # what `ReplayBuffer.finish` takes
+    ended: dict[str, EndedGames]
+    games: dict[str, Any]  # a snapshot of those that go on
+    seconds: float = 0.0  # of CPU in another process
+
+
 class SelfPlay:
-    """The games of a training.
+    """The games of a training, or of one worker at a time: `begin` them, or `restore` a snapshot.
 
     Some plies get a full search with noise, and their policies are learnt. The others get a quick
     search or none, without noise: they lead to the result of the game (playout cap randomisation,
@@ -30,35 +39,53 @@ class SelfPlay:
         self._config = config
         # The symmetry is drawn when a position is learnt; the evaluator turns boards.
         options = {**board_options(config), "symmetries": False, "mover_view": False}
-        self.boards = Batch(game, board_groups(config), **options, seed=config.seed)
-        self._rng = np.random.default_rng([config.seed, 1, 0])
+        self.boards = Batch(game, board_groups(config.share()), **options, seed=config.seed)
         self._judge = config.judging_evaluation()
-        boards = self.boards.size
-        self._begun = boards  # games so far
-        self._games: IntArray = np.arange(boards)
-        self._capped_role: IntArray = np.full(boards, -1, np.int64)
-        self._draw_capped_roles(np.arange(boards))
         # The evaluations of the boards; see `GumbelResults.after`.
-        self._roots: Array = np.empty((boards, game.num_actions + 1), np.float32)
+        self._roots: Array = np.empty((self.boards.size, game.num_actions + 1), np.float32)
 
-    def play(self, evaluator: Evaluator, plies: int, replay: ReplayBuffer) -> None:
+    def begin(self, worker: int) -> None:
+        """Begin the games of this worker."""
+        seed, first = self._config.seed + (worker << 32), worker << 40  # no run's or worker's own
+        self.boards.seed(seed)
+        self.boards.restart()
+        self._rng = np.random.default_rng([seed, 1, 0])
+        boards = np.arange(self.boards.size)
+        self._begun = first + len(boards)  # the number of the next game
+        self._games: IntArray = first + boards
+        self._capped_role: IntArray = np.full(len(boards), -1, np.int64)
+        self._draw_capped_roles(boards)
+
+    def play(self, evaluator: Evaluator, plies: int) -> Played:
         """Play this many plies on every board."""
+        positions, results = list[Any](), list[Any]()
         if self._judge is not None:
             evaluator = JudgedNetwork(evaluator, self._judge)
         self._roots[:] = np.nan  # by other weights
         for _ in range(plies):
             state = self.boards.state
-            result = self.boards.step(self._search(state, evaluator, replay))
+            actions, *learnt = self._search(state, evaluator)
+            positions.append((state, *learnt, self._games.copy()))
+            result = self.boards.step(actions)
             to_first = for_movers(0, state, result.rewards)
             over = result.ended
             self._roots[over] = self._roots[~self.boards.self_play] = np.nan  # other positions
-            replay.finish(self._games[over], to_first[over])
+            results.append((self._games[over], to_first[over]))
             self._games[over] = self._begun + np.arange(len(over))
             self._begun += len(over)
             self._draw_capped_roles(over)
+        states, *columns = zip(*positions, strict=True)
+        return Played(
+            [self.game.packed(concat(states)), *map(np.concatenate, columns)],
+            [*map(np.concatenate, zip(*results, strict=True))],
+            self.boards.take_ended(),
+            self.snapshot(),
+        )
 
-    def _search(self, state: State, evaluator: Evaluator, replay: ReplayBuffer) -> IntArray:
-        """Return the actions on all boards, and record what the searches found."""
+    def _search(self, state: State, evaluator: Evaluator) -> tuple[Array, ...]:
+        """Return the actions on all boards, the policies of the searches, whether each is to be
+        learnt, and values.
+        """
         settings, size = self._config.search, self.boards.size
         quick = settings.playout_cap_simulations
         full = self._rng.random(size) < settings.full_share
@@ -83,8 +110,7 @@ class SelfPlay:
             probabilities, judged = evaluator.evaluate(self.game, take(state, unsearched))
             actions[unsearched] = probabilities.argmax(axis=1)
             values[unsearched & ~full] = judged[~full[unsearched]]
-        replay.add(state, policy, full, values, self._games)
-        return actions
+        return actions, policy.astype(np.float16), full, values
 
     def _draw_capped_roles(self, boards: IntArray) -> None:
         """Draw the roles that play without search in the games that begin on these boards, -1 for
@@ -108,6 +134,7 @@ class SelfPlay:
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Go on from a `snapshot`."""
+        self._rng = np.random.default_rng(0)
         self._rng.bit_generator.state = snapshot["rng"]
         self.boards.restore(snapshot["boards"])
         self._begun = snapshot["begun"]

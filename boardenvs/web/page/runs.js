@@ -31,7 +31,7 @@ export class RunsView {
     this.runs = runs;
     const focused = document.activeElement?.id;
     this.list.replaceChildren(...(runs.length ? runs.map((run) => this.#item(run)) : [el("li", {}, T.noRuns)]));
-    const columns = [...new Set(runs.flatMap((run) => Object.keys(run.table ?? {})))].filter((name) => !/^(steps|minutes|low\/|high\/)/.test(name));
+    const columns = [...new Set(runs.flatMap((run) => Object.keys(run.table ?? {})))].filter((name) => !/^(steps|minutes|cpu_minutes|low\/|high\/)/.test(name));
     this.together.hidden = !columns.length;
     const chosen = columns.includes(this.metric.value) ? this.metric.value : columns[0];
     this.metric.replaceChildren(...columns.map((name) => el("option", { value: name, selected: name === chosen }, T.metric(name))));

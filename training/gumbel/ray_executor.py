@@ -1,0 +1,39 @@
+"""Tasks done on Ray, which repeats those whose process or machine dies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import ray
+
+import boardenvs
+import training
+from boardenvs.arena.executor import Executor, Result, Task, WorkerError, do
+from boardenvs.utils.ray import connect
+
+
+class RayExecutor(Executor):
+    """Does tasks on the Ray at RAY_ADDRESS, or on one that it starts for this many processes."""
+
+    def __init__(self, processes: int) -> None:
+        super().__init__()
+        connect(processes, boardenvs, training)
+        self._do: Any = ray.remote(do)
+
+    def run(self, tasks: Sequence[Task[Result]]) -> Iterator[tuple[int, Result]]:
+        """Yield each task's number and result, in their order; all tasks begin at once.
+
+        WorkerError if the processes of a task die again and again.
+        """
+        return enumerate(map(_result, [self._do.remote(task) for task in tasks]))
+
+
+def _result(reference: Any) -> Any:
+    try:
+        result = ray.get(reference)
+    except ray.exceptions.RayError as error:
+        raise WorkerError(str(error)) from None
+    if isinstance(result, BaseException):
+        raise result
+    return result
