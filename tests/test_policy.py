@@ -94,7 +94,8 @@ def test_towers_in_machine_code_are_those_of_numpy(ranks: int, files: int, chann
     square, convolution = (channels, channels), (3, 3, channels, channels)
     shapes = {"stem": (3, 3, 5, channels), "flat": (2, channels)}
     for i in range(blocks):
-        shapes |= {f"first_{i}": convolution, f"pool_{i}": square, f"second_{i}": convolution}
+        shapes |= {f"first_{i}": convolution, f"second_{i}": convolution}
+    shapes["pool_1"] = square
     layers: dict[str, Layer] = {}
     for name, shape in shapes.items():
         weights = rng.normal(0, (2 / np.prod(shape[:-1])) ** 0.5, shape).astype(np.float32)
@@ -134,6 +135,22 @@ def test_both_sides_of_a_board_are_played_alike(
     plainly, _ = policy.evaluate(game, here)
     np.testing.assert_allclose(probabilities[first], plainly[first], atol=1e-6)
     assert (probabilities[~first] != plainly[~first]).any()
+
+
+def test_a_policy_of_more_steps_plays_the_same_game_of_fewer() -> None:
+    """The game to train in has 200 steps, and its last 50 are the whole of the usual one."""
+    game = games.make("lines_of_action")
+    assert game.for_training == games.make("lines_of_action:max_steps=200")
+    policy = random_policy(game.for_training)
+    state = random_openings(game, 8, (0, 40), np.random.default_rng(0))
+    played = policy.evaluate(game, state)
+    for values, expected in zip(
+        played, policy.evaluate(policy.game, state._replace(ply=state.ply + 150)), strict=True
+    ):
+        np.testing.assert_array_equal(values, expected)
+    for other in ("lines_of_action:max_steps=201", "lines_of_action:rules=tournament"):
+        with pytest.raises(ValueError, match="plays lines_of_action:max_steps=200, not lines_of"):
+            policy.evaluate(games.make(other), state)
 
 
 def test_the_agent_plays_the_most_probable_action_or_draws_by_probability() -> None:

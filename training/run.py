@@ -53,7 +53,7 @@ class Run(ABC):
     def __init__(self, config: RunSettings, folder: Path) -> None:
         self.config = config
         self.folder = folder
-        self.game = config.make_game()
+        self.game = config.game_to_train()
         self.steps = 0
         self.results: list[SuiteResult] = []
         self.logger = Logger(str(folder), [])
@@ -285,7 +285,7 @@ def board_options(config: RunSettings) -> dict[str, Any]:
     settings, starts = config.self_play, None
     if settings.openings.keys() != {"random"} or settings.undecided:
         starts = played_openings(
-            config.make_game(), settings, _STARTS, np.random.default_rng([config.seed, _STARTS])
+            config.game_to_train(), settings, _STARTS, np.random.default_rng([config.seed, _STARTS])
         )
     return {
         "opening_plies": settings.opening_plies,

@@ -209,6 +209,10 @@ class RunSettings(GameSettings):
                 )
         return self
 
+    def game_to_train(self) -> games.Game:
+        """Return the game that the boards play."""
+        return self.make_game()
+
     def start_policy(self) -> Policy | None:
         """Return the policy whose weights the network starts with; None for random weights.
 
@@ -219,7 +223,7 @@ class RunSettings(GameSettings):
         from boardenvs.agents.policy_file import load_policy
         from boardenvs.agents.trained import trained_policy
 
-        game = self.make_game()
+        game = self.game_to_train()
         policy = trained_policy(game) if self.start == TRAINED else load_policy(self.start)
         policy.check_game(game)
         view = game.mover_symmetry is not None

@@ -12,7 +12,7 @@ from boardenvs.kernel.generated import load_source
 from boardenvs.kernel.numba_writer import made_by
 
 if TYPE_CHECKING:
-    from boardenvs.agents.policy_network import Float32Array, PolicyNetwork
+    from boardenvs.agents.policy_network import Float32Array, Layer, PolicyNetwork
 
 # All arrays are C-contiguous and of float32. An image (R, FILES + 2, P) has zeros beside the first
 # and the last file.
@@ -61,8 +61,7 @@ def average(x, means):
     for row in range(len(x)):
         for file in range(FILES):
             for k in range(CHANNELS):
-                y = x[row, file, k]
-                means[k] += y if y > ZERO else ZERO
+                means[k] += x[row, file, k]
     for k in range(CHANNELS):
         means[k] /= float32(len(x) * FILES)
 
@@ -78,9 +77,9 @@ def add_trunk(images, stem, convolutions, pools, biases, image, hidden, room, su
             total[k] = ZERO
         for block in range(len(pools)):
             rectify(x, total, image)
+            average(image[:, 1:-1], mean[0])
             set_biases(hidden, biases[block, 0])
             add_convolution(image, convolutions[block, 0], hidden)
-            average(hidden, mean[0])
             for k in range(CHANNELS):
                 shift[0, k] = biases[block, 1, k]
             add_square(mean, pools[block], shift)
@@ -97,12 +96,16 @@ class CompiledTrunk:
     def __init__(self, network: PolicyNetwork) -> None:
         def stacked(part: int, *names: str) -> Float32Array:
             blocks = range(network.size["blocks"])
-            arrays = [[layers[f"{name}_{i}"][part] for name in names] for i in blocks]
+            arrays = [[layer(f"{name}_{i}")[part] for name in names] for i in blocks]
             return np.array(arrays, np.float32)
+
+        def layer(name: str) -> Layer:
+            return layers.get(name, no_pool)
 
         layers = network.layers
         stem, self._biases = layers["stem"]
         self._flat, channels = layers.get("flat"), len(self._biases)
+        no_pool = np.zeros((channels, channels)), np.zeros(channels)
         convolutions = stacked(0, "first", "second")
         self._arrays = (
             np.ascontiguousarray(stem, np.float32).reshape(3, -1, channels),

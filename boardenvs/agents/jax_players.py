@@ -68,13 +68,14 @@ def jax_evaluator(rules: JaxRules, player: object) -> JaxEvaluator:
     if not isinstance(inner, PolicyAgent):
         raise ValueError(f"{quote(player)} has no network: 'trained' and 'policy:PATH' have one")
     policy = inner.policy
+    own, before = JaxRules(policy.game), policy.plies_before(rules.game)
 
     def evaluate(board: JaxPosition) -> tuple[jax.Array, jax.Array]:
-        seen, places = board, jnp.arange(rules.game.num_actions)
+        seen, places = board._replace(ply=board.ply + before), jnp.arange(own.game.num_actions)
         if policy.mover_view:
-            seen, places = rules.by_mover(board)
-        legal = rules.legal(seen).at[rules.game.noop].max(board.terminated)
-        logits, value = forward(rules.game, policy.network, rules.planes(seen), legal)
+            seen, places = own.by_mover(seen)
+        legal = own.legal(seen).at[own.game.noop].max(board.terminated)
+        logits, value = forward(own.game, policy.network, own.planes(seen), legal)
         return logits[places], jnp.clip(value, -1, 1)
 
     return evaluate

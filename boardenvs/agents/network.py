@@ -144,7 +144,7 @@ def _mean(x: th.Tensor) -> th.Tensor:
     """As a product of matrices: torch's `mean` is slow in bfloat16."""
     by_square = x.flatten(1, 2)
     squares = by_square.shape[1]
-    weights = x.new_full((len(x), 1, squares), 1 / squares)
+    weights = x.new_full((1, 1, squares), 1 / squares).expand(len(x), 1, squares)
     return th.bmm(weights, by_square)[:, 0]
 
 

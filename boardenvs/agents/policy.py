@@ -65,11 +65,11 @@ class Policy:
         """Return the probability of each action, (B, A) float32, 0 if it is illegal, and the value
         to the side to move, (B,) float32 from -1 (a loss) to 1. Terminated rows give noop 1.
         """
-        self.check_game(game)
-        seen, views = game.views.by_movers(state) if self.mover_view else (state, None)
-        logits, values = self.forward(game.observe(seen))
+        own, board = self.game, state._replace(ply=state.ply + self.plies_before(game))
+        seen, views = own.views.by_movers(board) if self.mover_view else (board, None)
+        logits, values = self.forward(own.observe(seen))
         if views is not None:
-            reorder(logits, game.views.images, views)
+            reorder(logits, own.views.images, views)
         logits[~legal_or_noop(game, state)] = -np.inf
         logits -= logits.max(axis=1, keepdims=True)
         probabilities = np.exp(logits, out=logits)
@@ -86,10 +86,17 @@ class Policy:
         with one_thread():
             return self.network.outputs(batch.transpose(0, 3, 1, 2))
 
+    def plies_before(self, game: Game) -> int:
+        """Return `Game.plies_before` of its game; ValueError if that has other rules."""
+        before = self.game.plies_before(game)
+        if before is None:
+            why = "a network is for the rules that it was trained with"
+            games.check_same_rules(game, self.game, f"{self.name} plays", why)
+        return before or 0
+
     def check_game(self, game: Game) -> None:
         """Raise ValueError if the policy was trained for another game or other rules."""
-        why = "a network is for the rules that it was trained with"
-        games.check_same_rules(game, self.game, f"{self.name} plays", why)
+        self.plies_before(game)
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """The networks of policies: their layers, and what they compute in NumPy, JAX or torch.
 
 A network has fully connected layers; or it is a residual tower, which sees which squares are
-neighbours: convolutions of 3x3 squares in blocks (He et al. 2016), each with a global pool, the
-mean of each channel over the board (Wu 2019). A tower's logits of actions by squares are maps over
-the board. All its other logits, and the value, are computed from a summary: some numbers of each
-square, and the mean of each channel.
+neighbours: convolutions of 3x3 squares in blocks (He et al. 2016), each second one with a global
+pool, the mean of each channel over the board (Wu 2019). A tower's logits of actions by squares are
+maps over the board. All its other logits, and the value, are computed from a summary: some numbers
+of each square, and the mean of each channel.
 
 In the functions here `network` is a `PolicyNetwork`, or anything else with its `layers` and `size`.
 """
@@ -92,11 +92,12 @@ def shapes_of(game: Game, size: Mapping[str, Any]) -> dict[str, tuple[int, ...]]
         return {**hidden, "policy": (widths[-1], game.num_actions), "value": (widths[-1], 1)}
     channels, maps = size["channels"], action_maps(game)
     summary, convolution = _LOCAL_MAPS * squares + channels, (3, 3, channels, channels)
-    block = {"first": convolution, "pool": (channels, channels), "second": convolution}
+    block = {"first": convolution, "second": convolution}
     return {
         "stem": (3, 3, full, channels),
         **({"flat": (flat, channels)} if flat else {}),
         **{f"{name}_{i}": shape for i in range(size["blocks"]) for name, shape in block.items()},
+        **{f"pool_{i}": (channels, channels) for i in range(1, size["blocks"], 2)},
         "maps": (channels, maps + _LOCAL_MAPS),
         "policy": (summary, game.num_actions - maps * squares),
         "hidden": (summary, _VALUE_WIDTH),
@@ -155,8 +156,10 @@ def trunk(library: Library, network: Any, full: Any, flat: Any) -> Any:
     if network.size["flat"]:
         x = x + dense(flat, layers["flat"])[:, None, None]
     for i in range(network.size["blocks"]):
-        y = convolve(relu(x), layers[f"first_{i}"])
-        y = y + dense(mean(relu(y)), layers[f"pool_{i}"])[:, None, None]
+        before = relu(x)
+        y = convolve(before, layers[f"first_{i}"])
+        if i % 2:
+            y = y + dense(mean(before), layers[f"pool_{i}"])[:, None, None]
         x = x + convolve(relu(y), layers[f"second_{i}"])
     return relu(x)
 

@@ -115,6 +115,19 @@ class Game(Rules):
         return type(self) is type(other) and replace(self, id=other.id) == other
 
     @property
+    def for_training(self) -> Game:
+        """The game that learners play from nothing: one with the same rules and more plies where
+        random play hardly ever decides a game. What learns it plays this game too.
+        """
+        return self
+
+    def plies_before(self, game: Game) -> int | None:
+        """Return after how many plies of this game it goes on as `game` does from its start on: 0
+        for a game with the same rules, None for others.
+        """
+        return 0 if self.has_rules_of(game) else None
+
+    @property
     def backend(self) -> Backend:
         """What compiles loops over the rules: `get_backend()`, or nothing, "numpy", for rules in
         plain Python.

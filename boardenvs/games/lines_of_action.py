@@ -59,6 +59,7 @@ _BLACK = {
     "described": from_squares([f + r for f in "bcdefg" for r in "27"]),
 }
 _BLACK["tournament"] = _BLACK["classic"]
+_STEPS_TO_LEARN = 200
 _LAST_STEP = 1000  # of a tournament's game
 _REMEMBERED = 60  # positions of a tournament's game that are known when they come again
 
@@ -111,6 +112,17 @@ class LinesOfAction(Game):
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
         return ALL_EIGHT
+
+    @property
+    def for_training(self) -> LinesOfAction:
+        # Of random games 45 % are decided in 200 steps, .4 % in 50.
+        return replace(self, max_steps=max(self.max_steps, _STEPS_TO_LEARN))
+
+    def plies_before(self, game: Game) -> int | None:
+        if not isinstance(game, LinesOfAction) or game.max_steps > self.max_steps:
+            return None
+        alike = replace(self, max_steps=game.max_steps).has_rules_of(game)
+        return self.max_steps - game.max_steps if alike else None
 
     @property
     def judged_as(self) -> LinesOfAction:

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from boardenvs.agents.alphabeta import AlphaBetaAgent
+from boardenvs.game.game import Game
 from boardenvs.search.evaluation import Evaluation
 from boardenvs.search.gumbel import GumbelSettings
 from training.run_settings import (
@@ -49,9 +50,9 @@ class LearningSettings(Section):
 
     # Constants of all configurations: plies on each board between two rounds of learning, AdamW's
     # weight decay, and what remains of the average of weights at each gradient step.
-    PLIES_PER_UPDATE: ClassVar = 16
+    PLIES_PER_UPDATE: ClassVar = 8
     WEIGHT_DECAY: ClassVar = 1e-5
-    AVERAGE: ClassVar = 0.999
+    AVERAGE: ClassVar = 0.998
 
 
 class GumbelConfig(RunSettings):
@@ -87,6 +88,9 @@ class GumbelConfig(RunSettings):
         """Return the settings of a worker's boards."""
         boards = self.self_play.boards // max(1, self.search.workers)
         return self.self_play.model_copy(update={"boards": boards})
+
+    def game_to_train(self) -> Game:
+        return self.make_game().for_training
 
     def judging_evaluation(self) -> Evaluation | None:
         """Return the evaluation that the judge searches with; None without a judge.

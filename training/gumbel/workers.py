@@ -69,7 +69,7 @@ def _prepared(settings: str) -> tuple[SelfPlay, BoardNetwork]:
     """Return boards for the games of any worker, and a network for any weights."""
     th.set_num_threads(1)
     config = GumbelConfig.model_validate_json(settings)
-    play, device = SelfPlay(config, config.make_game()), find_device(config.device)
+    play, device = SelfPlay(config, config.game_to_train()), find_device(config.device)
     network = BoardNetwork(play.game, config.network.size, find_precision(device))
     return play, network.to(device)
 
