@@ -105,7 +105,7 @@ class CompiledTrunk:
         layers = network.layers
         stem, self._biases = layers["stem"]
         self._flat, channels = layers.get("flat"), len(self._biases)
-        no_pool = np.zeros((channels, channels)), np.zeros(channels)
+        no_pool = np.zeros((channels, channels), np.float32), np.zeros(channels, np.float32)
         convolutions = stacked(0, "first", "second")
         self._arrays = (
             np.ascontiguousarray(stem, np.float32).reshape(3, -1, channels),
