@@ -170,7 +170,7 @@ class MaskedPolicy(MaskableActorCriticPolicy):
         return values[:, None], _of_actions(log_probabilities, actions), entropy
 
     def predict_values(self, obs: Any) -> th.Tensor:
-        return self.network.values(self.network.features(_planes(obs)))[:, None]
+        return self.network.outputs(_planes(obs))[1][:, None]
 
     def _predict(
         self, observation: Any, deterministic: bool = False, action_masks: Any = None

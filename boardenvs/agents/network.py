@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 
 _RANDOM_GAMES, _MOST_PLIES = 64, 1000  # in which flat planes are looked for
 
-Features: TypeAlias = tuple[th.Tensor | None, th.Tensor]
-
 # The logits of illegal actions: their probability is 0 in float32.
 NEVER = -1e8
 
@@ -49,8 +48,8 @@ class BoardNetwork(th.nn.Module):
     """Policy and value over planes (B, C, R, F) of any dtype, as `Game.observe_planes` gives them.
 
     `size` has the widths of `hidden` layers, or a tower's numbers of `channels` and `blocks`; see
-    `boardenvs.agents.policy_network`. What policy and value share is computed in `precision`,
-    "float32" or "bfloat16"; all weights are stored in float32.
+    `boardenvs.agents.policy_network`. All is computed in `precision`, "float32" or "bfloat16", and
+    the weights are stored in float32.
     """
 
     layers: Any
@@ -78,27 +77,27 @@ class BoardNetwork(th.nn.Module):
                 layer.bias.zero_()
             self.layers[name] = layer.to(memory_format=th.channels_last)
 
-    def features(self, planes: th.Tensor) -> Features:
-        """Return what logits and values are computed from, float32."""
+    def outputs(self, planes: th.Tensor) -> tuple[th.Tensor, th.Tensor]:
+        """Return the logits of all actions, legal or not, (B, A) float32, and the values to the
+        side that sees each board, (B,) float32.
+        """
         inputs = planes[:, self._full], planes[:, self.size["flat"], 0, 0]
-        with th.autocast(planes.device.type, th.bfloat16, enabled=self._dtype == th.bfloat16):
-            by_square, summary = features(TORCH, self, *(x.to(self._dtype) for x in inputs))
-        return by_square if by_square is None else by_square.float(), summary.float()
-
-    def logits(self, features: Features, legal: th.Tensor) -> th.Tensor:
-        """Return the logits of actions, (B, A), `NEVER` where `legal`, (B, A) bool, is not set."""
-        everything: th.Tensor = logits(TORCH, self, features)
-        return everything.masked_fill(~legal, NEVER)
-
-    def values(self, features: Features) -> th.Tensor:
-        """Return the values to the side that sees each board, (B,)."""
-        of_boards: th.Tensor = values(TORCH, self, features)
-        return of_boards
+        converts = self.layers["policy"].weight.dtype != self._dtype
+        with th.autocast(planes.device.type, th.bfloat16, enabled=converts):
+            shared = features(TORCH, self, *(x.to(self._dtype) for x in inputs))
+            outputs = logits(TORCH, self, shared), values(TORCH, self, shared)
+        return outputs[0].float(), outputs[1].float()
 
     def forward(self, planes: th.Tensor, legal: th.Tensor) -> tuple[th.Tensor, th.Tensor]:
-        """Return `logits` and `values` of planes."""
-        features = self.features(planes)
-        return self.logits(features, legal), self.values(features)
+        """Return `outputs` of planes, with `NEVER` where `legal`, (B, A) bool, is not set."""
+        logits, values = self.outputs(planes)
+        return logits.masked_fill(~legal, NEVER), values
+
+    def for_play(self) -> BoardNetwork:
+        """Return a copy whose weights are stored as they are computed with: no call converts
+        them.
+        """
+        return copy.deepcopy(self).to(self._dtype)
 
     def begin_orthogonal(self) -> None:
         """Draw orthogonal weights of fully connected layers, as PPO's usual recipe begins with."""

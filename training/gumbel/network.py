@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
 import torch as th
-from torch.nn.functional import log_softmax, softmax
+from torch.nn.functional import log_softmax, pad
+from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from boardenvs.agents.network import BoardNetwork
 from boardenvs.game.game import Game
@@ -24,22 +26,30 @@ _POINTS = 12.0
 _DEPTH = 2  # plies that the judge searches
 _SHARE = 0.5  # of the judge in each value
 
+# Networks get a multiple of these boards: torch makes machine code for each new number, which takes
+# longer than the boards.
+_ROWS = 32
+
 
 class NetworkEvaluator:
     """Evaluates positions by the network, on its device; see `search.Evaluator`."""
 
     def __init__(self, network: BoardNetwork) -> None:
-        self._network = network
+        self._network = network.for_play()
         self._device = next(network.parameters()).device
 
     def evaluate(self, game: Game, state: State) -> tuple[FloatArray, FloatArray]:
-        """Return the probability of each action, (B, A) float32, and the value, (B,) float32 from
-        -1 to 1; the network sees boards as their movers do. No game may be over.
+        """Return how probable each action is relative to the others, legal or not, (B, A) float32,
+        and the value, (B,) float32 from -1 to 1; the network sees boards as their movers do. No
+        game may be over.
         """
-        seen, views = game.views.by_movers(state)
+        (seen, views), rows = game.views.by_movers(state), len(state.ply)
         with th.inference_mode():
-            logits, values = self._network(*_tensors(game, seen, self._device))
-            policy = softmax(logits, dim=1).cpu().numpy()
+            planes = th.from_numpy(game.observe_planes(seen)).to(self._device)
+            planes = pad(planes, (*[0] * 7, -rows % _ROWS))
+            logits, values = (x[:rows] for x in self._network.outputs(planes))
+            # Of few actions `softmax` takes six times as long.
+            policy = (logits - logits.amax(1, keepdim=True)).exp().cpu().numpy()
             reorder(policy, game.views.images, views)
             return policy, values.clamp(-1, 1).cpu().numpy()
 
@@ -71,18 +81,12 @@ class NetworkLearner:
 
     def __init__(self, game: Game, network: BoardNetwork, settings: LearningSettings) -> None:
         self.game, self.network = game, network
-        decayed = th.optim.swa_utils.get_ema_multi_avg_fn(settings.AVERAGE)  # type: ignore[no-untyped-call]
-        self.average = th.optim.swa_utils.AveragedModel(network, multi_avg_fn=decayed)
-        self.average.update_parameters(network)
-        self._optimizer = th.optim.AdamW(network.parameters(), weight_decay=settings.WEIGHT_DECAY)
+        self.player = copy.deepcopy(network)  # with the average weights
+        self._average = get_ema_multi_avg_fn(settings.AVERAGE)  # type: ignore[no-untyped-call]
+        self._optimizer = th.optim.AdamW(
+            network.parameters(), weight_decay=settings.WEIGHT_DECAY, fused=True
+        )
         self._device = next(network.parameters()).device
-
-    @property
-    def player(self) -> BoardNetwork:
-        """The network with the average weights."""
-        network = self.average.module
-        assert isinstance(network, BoardNetwork)
-        return network
 
     def learn(self, batch: ReplayBatch, rate: float) -> th.Tensor:
         """Take a gradient step; return policy loss, value loss and entropy, (3,)."""
@@ -101,7 +105,7 @@ class NetworkLearner:
         (policy_loss + value_loss).backward()
         th.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
         self._optimizer.step()
-        self.average.update_parameters(self.network)
+        self._average([*self.player.parameters()], [*self.network.parameters()], None)
         with th.no_grad():
             entropy = -(log_probabilities.exp() * log_probabilities).sum(dim=1).mean()
             return th.stack([policy_loss, value_loss, entropy]).detach()
@@ -110,14 +114,14 @@ class NetworkLearner:
         """Return everything that learning goes on from."""
         return {
             "network": self.network.state_dict(),
-            "average": self.average.state_dict(),
+            "average": self.player.state_dict(),
             "optimizer": self._optimizer.state_dict(),
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Go on from a `snapshot`."""
         self.network.load_state_dict(snapshot["network"])
-        self.average.load_state_dict(snapshot["average"])
+        self.player.load_state_dict(snapshot["average"])
         self._optimizer.load_state_dict(snapshot["optimizer"])
 
 

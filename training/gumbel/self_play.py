@@ -107,8 +107,9 @@ class SelfPlay:
                     self.game, take(state, rows), noise[rows], how, evaluator, roots[rows]
                 )
         if unsearched.any():
-            probabilities, judged = evaluator.evaluate(self.game, take(state, unsearched))
-            actions[unsearched] = probabilities.argmax(axis=1)
+            rest = take(state, unsearched)
+            probabilities, judged = evaluator.evaluate(self.game, rest)
+            actions[unsearched] = np.where(self.game.legal(rest), probabilities, -1).argmax(axis=1)
             values[unsearched & ~full] = judged[~full[unsearched]]
         return actions, policy.astype(np.float16), full, values
 
