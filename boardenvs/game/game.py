@@ -47,7 +47,7 @@ from boardenvs.game.stepping import (
 from boardenvs.game.views import Views
 from boardenvs.kernel import ALL, get_backend
 from boardenvs.kernel.backend import Backend
-from boardenvs.kernel.layout import output, unpack
+from boardenvs.kernel.layout import unpack
 from boardenvs.utils.checks import is_whole, quote
 
 _PLIES = 100  # after which a side has points, if they are counted
@@ -353,15 +353,10 @@ class Game(Rules):
 
     # ---- actions -----------------------------------------------------------------------------
 
-    def legal(self, state: State, out: BoolArray | None = None) -> BoolArray:
-        """Return the legal actions, (B, A) bool; all False where terminated. Written to `out` if
-        given.
-        """
-        rows = self.check_state(state)
-        flags = None
-        if out is not None:
-            flags = output(out, (rows, self.num_actions), np.bool_).view(np.uint8)
-        mask: BoolArray = unpack(state.legal_bits, self.num_actions, flags).view(np.bool_)
+    def legal(self, state: State) -> BoolArray:
+        """Return the legal actions, (B, A) bool; all False where terminated."""
+        self.check_state(state)
+        mask: BoolArray = unpack(state.legal_bits, self.num_actions).view(np.bool_)
         return mask
 
     def is_legal(self, state: State, actions: IntArray) -> BoolArray:
@@ -501,15 +496,11 @@ class Game(Rules):
         self.kernels.planes.batch(state.inputs, [planes])
         return self.by_squares(planes)
 
-    def observe_with_legal(
-        self, state: State, planes: Int8Array | None = None, mask: BoolArray | None = None
-    ) -> tuple[Int8Array, BoolArray]:
-        """Return `observe` and `legal` at once, which is faster; written to `planes`
-        (B, C * R * F) int8 and `mask` (B, A) bool where they are given.
-        """
+    def observe_with_legal(self, state: State) -> tuple[Int8Array, BoolArray]:
+        """Return `observe` and `legal` at once, which is faster."""
         rows = self.check_state(state)
-        planes = output(planes, (rows, self._plane_bits), np.int8)
-        mask = output(mask, (rows, self.num_actions), np.bool_)
+        planes = np.empty((rows, self._plane_bits), np.int8)
+        mask = np.empty((rows, self.num_actions), np.bool_)
         self.kernels.observe.batch([*state.inputs, state.legal_bits], [planes, mask])
         return self.by_squares(planes).transpose(0, 2, 3, 1), mask
 

@@ -6,8 +6,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from boardenvs.utils.checks import quote
-
 Bytes: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
 
 # Bytes that `unpack` makes at once before it copies them: they should not leave the cache.
@@ -24,27 +22,6 @@ class Layout(NamedTuple):
 
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-
-
-def output(array: Any, shape: tuple[int, int], dtype: Any) -> Any:
-    """Return an array to write bytes of 0 and 1 to: the one of a caller, or a new one for None.
-
-    TypeError or ValueError for one that is not writeable or has other bytes in a row.
-    """
-    if array is None:
-        return np.empty(shape, dtype)
-    what = "the array to write"
-    if not isinstance(array, np.ndarray):
-        raise TypeError(f"{what} is {quote(array)}: it must be a NumPy array")
-    if array.dtype.kind not in "iub" or array.itemsize > 1:
-        raise TypeError(f"{what} is {array.dtype}: it must be int8, uint8 or bool")
-    if array.shape != shape:
-        raise ValueError(f"{what} has shape {array.shape}: it must be {shape}")
-    if array.size and array.strides[1] != 1:
-        raise ValueError(f"{what} has strides {array.strides}: its rows must be contiguous")
-    if not array.flags.writeable:
-        raise ValueError(f"{what} is read-only")
-    return array
 
 
 def words_of(width: int) -> int:
