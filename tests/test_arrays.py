@@ -24,7 +24,8 @@ from boardenvs.game.state import State
 from boardenvs.kernel import set_backend
 from boardenvs.records.batch import play
 from boardenvs.search.alphabeta import alphabeta_for
-from boardenvs.search.gumbel import GumbelSettings, gumbel_search
+from boardenvs.search.gumbel import gumbel_search
+from boardenvs.search.halving import GumbelSettings
 from boardenvs.search.limits import Limits
 from boardenvs.search.mcts import search_trees
 from boardenvs.tablebase import Tablebase

@@ -1,4 +1,4 @@
-"""Monte Carlo trees against searches written plainly, by random games, by PUCT and by Gumbel, in
+"""Monte Carlo trees against searches written plainly, by random games and by Gumbel, in
 both backends; what they prove, against exact solutions; and trees that are used again.
 """
 
@@ -8,6 +8,7 @@ import copy
 import math
 import time
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -25,11 +26,13 @@ from boardenvs.game.position import Position, stack
 from boardenvs.game.state import Array, State, concat, take
 from boardenvs.kernel import ALL
 from boardenvs.search import Trees, TreeSettings, search_trees
-from boardenvs.search.gumbel import GumbelSettings, gumbel_search, schedule
+from boardenvs.search.gumbel import gumbel_search
+from boardenvs.search.halving import GumbelSettings, schedule
 from boardenvs.utils.splitmix import GOLDEN as STEP
 from boardenvs.utils.splitmix import mix
 
 OTHELLO, TINY = make("othello"), ThreeInARow()
+C3 = 18
 GAMES = ("othello", "wolf_and_sheep")
 
 
@@ -79,9 +82,46 @@ class Node:
             total = sum(float(chances[0, a]) for a in actions)
             self.priors = {a: float(chances[0, a]) / total for a in actions}
             self.value = float(values[0])
+            for action in actions:
+                after = self.position.step(action)
+                if after.is_over() and result_of(after) == -1:  # it has all of the prior
+                    self.value, self.priors = 1.0, dict.fromkeys(actions, 1e-9) | {action: 1.0}
+                    return
 
     def mean(self, action: int) -> float:
         return self.totals[action] / self.visits[action]
+
+    def improved(
+        self, c_visit: float, c_scale: float
+    ) -> tuple[dict[int, float], dict[int, float], float]:
+        """The improved policy, the completed values times their scale, and the mixed value."""
+        tries, mixed = self.visits.total(), self.value
+        if tries:
+            weight = sum(self.priors[a] for a in self.visits)
+            seen = sum(self.priors[a] * self.mean(a) for a in self.visits) / weight
+            mixed = (self.value + tries * seen) / (1 + tries)
+        scale = (c_visit + max(self.visits.values(), default=0)) * c_scale
+        sigma = {a: scale * (self.mean(a) if a in self.visits else mixed) for a in self.priors}
+        logits = {a: math.log(p) + sigma[a] for a, p in self.priors.items()}
+        weights = {a: math.exp(x - max(logits.values())) for a, x in logits.items()}
+        return {a: x / sum(weights.values()) for a, x in weights.items()}, sigma, mixed
+
+    def most_lacking(self, among: Iterable[int], c_visit: float, c_scale: float) -> int:
+        """The action whose share of visits is furthest below its improved probability."""
+        policy, tries = self.improved(c_visit, c_scale)[0], 1 + self.visits.total()
+        return max(among, key=lambda a: policy[a] - self.visits[a] / tries)
+
+    def best(
+        self, tries: int, c_visit: float, c_scale: float, noise: Array | None = None
+    ) -> int | None:
+        """Of the actions with this number of visits, the best by noise, prior and value."""
+        sigma = self.improved(c_visit, c_scale)[1]
+        scores = {
+            a: (p == 1, math.log(p) + sigma[a] + (0 if noise is None else noise[a]))
+            for a, p in self.priors.items()
+            if self.visits.get(a, 0) == tries
+        }
+        return max(scores, key=scores.__getitem__, default=None)
 
     def bounds(self) -> tuple[int, int]:
         """The least and the most that the tree lets the result be, to the side to move."""
@@ -112,19 +152,18 @@ def played_out(position: Position, seed: int) -> float:
 def plain_search(
     position: Position, seed: int, simulations: int, c: float, evaluator: Toy | None
 ) -> dict[int, list[float]]:
-    """By UCT or PUCT: visits, value and bounds of each action."""
+    """By UCT or Gumbel search as a player: visits, value, bounds and score of each action."""
 
     def choose(node: Node, random: int) -> int:
         visits, least = node.visits.total(), node.bounds()[0]
         hopeful = [a for a in node.priors if node.below(a)[1] > least]
         if evaluator:
-            average = sum(node.totals.values()) / max(visits, 1)
-
-            def puct(a: int) -> float:
-                mean = node.mean(a) if node.visits[a] else average
-                return mean + c * math.sqrt(visits + 1) * node.priors[a] / (1 + node.visits[a])
-
-            return max(hopeful, key=puct)
+            if node is root:
+                tries = schedule(min(simulations // 3, len(root.priors)), simulations)[visits]
+                best = root.best(tries, 50, 0.3 / c)
+                if best in hopeful:
+                    return best
+            return node.most_lacking(hopeful or node.priors, 50, 0.3 / c)
         untried = [a for a in node.priors if not node.visits[a]]
         if untried:
             return untried[(random >> 32) * len(untried) >> 32]
@@ -155,10 +194,17 @@ def plain_search(
             before.visits[action] += 1
             before.totals[action] += value
     found = dict[int, list[float]]()
-    for action in root.priors:
+    for action, prior in root.priors.items():
         lower, upper = root.below(action)
-        mean = root.mean(action) if root.visits[action] else 0.0
-        found[action] = [root.visits[action], min(max(mean, lower), upper), lower, upper]
+        visits = root.visits[action]
+        value = min(max(root.mean(action) if visits else 0.0, lower), upper)
+        score = visits + (value + 1) / 4
+        if evaluator:
+            sigma = root.improved(50, 0.3 / c)[1]
+            logits = [0.0, *(math.log(p) + sigma[a] for a, p in root.priors.items())]
+            logit = math.log(prior) + sigma[action] - min(logits)
+            score = visits + logit / (1 + max(logits) - min(logits))
+        found[action] = [visits, value, lower, upper, score]
     return found
 
 
@@ -176,7 +222,7 @@ def check_trees(name: str, evaluator: Toy | None) -> None:
         for action, wanted in plain_search(position, rows[row], 20, 0.8, evaluator).items():
             seen = [float(values[row, action]) for values in few]
             assert seen == pytest.approx(wanted, abs=1e-12)
-    assert name != "othello" or {-1, 1} <= {*few.values[few.lower == few.upper]}
+    assert name != "othello" or {-1, 1} <= {*found.values[found.lower == found.upper]}
     assert not found.visits[game.is_over(state)].any()
 
 
@@ -192,36 +238,19 @@ def plain_gumbel(
 ) -> tuple[int, dict[int, float], float]:
     """The action, the improved policy and the value."""
 
-    def improved(node: Node) -> tuple[dict[int, float], dict[int, float], float]:
-        """The improved policy, the completed values times their scale, and the mixed value."""
-        tries, mixed = node.visits.total(), node.value
-        if tries:
-            weight = sum(node.priors[a] for a in node.visits)
-            seen = sum(node.priors[a] * node.mean(a) for a in node.visits) / weight
-            mixed = (node.value + tries * seen) / (1 + tries)
-        scale = (settings.c_visit + max(node.visits.values(), default=0)) * settings.c_scale
-        sigma = {a: scale * (node.mean(a) if a in node.visits else mixed) for a in node.priors}
-        logits = {a: math.log(p) + sigma[a] for a, p in node.priors.items()}
-        weights = {a: math.exp(x - max(logits.values())) for a, x in logits.items()}
-        return {a: x / sum(weights.values()) for a, x in weights.items()}, sigma, mixed
-
     def judged(here: Position) -> Node:
-        if here.is_over():
-            return Node(here, result_of(here))
         node = Node(here)
-        node.judge(evaluator)
-        for action in node.priors:
-            after = here.step(action)
-            if after.is_over() and result_of(after) == -1:  # a win at once has all of the prior
-                return Node(here, 1.0, dict.fromkeys(node.priors, 1e-9) | {action: 1.0})
+        if here.is_over():
+            node.value = result_of(here)
+        else:
+            node.judge(evaluator)
         return node
 
     def simulate(node: Node, action: int | None = None) -> float:
         if not node.priors:
             return node.value
         if action is None:
-            policy, tries = improved(node)[0], 1 + node.visits.total()
-            action = max(policy, key=lambda a: policy[a] - node.visits[a] / tries)
+            action = node.most_lacking(node.priors, settings.c_visit, settings.c_scale)
         if action in node.children:
             value = -simulate(node.children[action])
         else:
@@ -232,17 +261,14 @@ def plain_gumbel(
         return value
 
     def best(tries: int) -> int:
-        sigma = improved(root)[1]
-        among = [a for a in root.priors if root.visits.get(a, 0) == tries]
-        return max(
-            among,
-            key=lambda a: (root.priors[a] == 1, noise[a] + math.log(root.priors[a]) + sigma[a]),
-        )
+        found = root.best(tries, settings.c_visit, settings.c_scale, noise)
+        assert found is not None
+        return found
 
     root = judged(position)
     for tries in schedule(min(settings.considered, len(root.priors)), settings.simulations):
         simulate(root, best(tries))
-    policy, _, mixed = improved(root)
+    policy, _, mixed = root.improved(settings.c_visit, settings.c_scale)
     return best(max(root.visits.values())), policy, mixed
 
 
@@ -313,6 +339,9 @@ def test_only_a_choice_is_searched_and_what_was_tried_most_is_played() -> None:
     seeds = rng(0).integers(1 << 64, size=3, dtype=np.uint64)[:1]
     found = search_trees(OTHELLO, take(state, [0]), seeds, simulations=20, c=1, evaluator=toys[1])
     assert found.visits[0, actions[0]] == found.visits.max()
+    noise, settings = np.zeros((1, OTHELLO.num_actions)), GumbelSettings(20, 20 // 3)
+    learnt_from = gumbel_search(OTHELLO, take(state, [0]), noise, settings, Toy())
+    assert actions[0] == learnt_from.actions[0]
     assert actions[1:].tolist() == [OTHELLO.noop, 3]
     assert toys[0].positions == toys[1].positions
     assert len(agent.act(OTHELLO, take(state, []), rng(0))) == 0
@@ -325,6 +354,24 @@ def test_an_evaluator_s_value_that_is_no_number_is_refused(unit: float) -> None:
 
 
 # ---- proofs --------------------------------------------------------------------------------------
+
+
+class Blind:
+    """Never expects to play c3, nor to win."""
+
+    def evaluate(self, game: Game, state: State) -> tuple[Array, Array]:
+        weights = game.legal(state) * (np.arange(game.num_actions) != C3)
+        return weights / np.maximum(weights.sum(axis=1, keepdims=True), 1), -np.ones(len(weights))
+
+
+def test_wins_that_an_evaluator_overlooks_are_played_and_prevented() -> None:
+    """By one simulation; and once two for each of four other moves prove that they lose."""
+    for line, simulations in (("a3 a1 b3 b1", 1), ("a1 a3 c2 b3", 9)):
+        position = TINY.start()
+        for square in line.split():
+            position = position.step(TINY.parse_action(square))
+        agent = MCTSAgent(simulations, evaluator=Blind())
+        assert agent.act(TINY, stack([position]), np.random.default_rng(0)).tolist() == [C3]
 
 
 def test_the_first_limit_that_is_met_ends_a_move() -> None:
@@ -351,7 +398,7 @@ def test_matches_use_trees_again_and_repeat() -> None:
         return result.actions.tolist(), evaluator.positions - before
 
     evaluator = Toy()
-    agent = MCTSAgent(16, evaluator=evaluator)
+    agent = MCTSAgent(16, evaluator=evaluator, time=1000)
     games, judged = play(agent)
     assert play(agent) == (games, judged)
     assert play(copy.deepcopy(agent))[0] == games

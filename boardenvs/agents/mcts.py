@@ -42,23 +42,26 @@ _Stop: TypeAlias = Callable[[], bool]
 
 @dataclass(frozen=True)
 class MCTSAgent:
-    """Plays the action with the most visits of a Monte Carlo tree search.
+    """Plays the action with the most visits of a Monte Carlo tree search: UCT, or with an evaluator
+    Gumbel search without noise (see `compiled.policies`). With a time, more than 4,096 simulations,
+    and in `analyse_until`, the latter has no sequential halving, and the best action of the
+    improved policy is played.
 
-    simulations: positions evaluated for a move, by random games (UCT) or by the evaluator (PUCT);
-    200 without simulations and time. time: seconds a move, approximately; only this limit makes
-    play depend on the machine and its load. With it boards are searched one after the other, each
-    in a tree of at most four million positions. c: the weight of exploration against values from -1
-    to 1. The evaluator gets as many positions of a tree at once as is fast: the next one and
-    probable later ones, so that play stays the same, except for the last digits of a network's
-    values.
+    simulations: positions evaluated for a move, by random games or by the evaluator; 200 without
+    simulations and time. time: seconds a move, approximately; only this limit makes play depend on
+    the machine and its load. With it boards are searched one after the other, each in a tree of at
+    most four million positions. c: the weight of exploration, or of the evaluator's probabilities,
+    against values from -1 to 1. The evaluator gets as many positions of a tree at once as is fast:
+    the next one and probable later ones, so that play stays the same, except for the last digits of
+    a network's values.
 
-    In matches a tree with an evaluator or a time starts from the subtree of the move before (tree
-    reuse). Its simulations count: with an evaluator play stays the same, in less time.
+    In matches a tree with a time starts from the subtree of the move before (tree reuse). Its
+    simulations count.
 
     Wins, draws and losses that the tree proves are exact: a proven win is played, a proven loss is
     avoided, a proven draw is played if all else seems worse, and a proven root ends the search.
-    Among actions with equal visits the mean value decides, then chance. A position with one legal
-    action is not searched.
+    Among actions with equal visits the mean value or the improved policy decides, then chance. A
+    position with one legal action is not searched.
     """
 
     simulations: int | None = None
@@ -85,7 +88,8 @@ class MCTSAgent:
     def _settings(self) -> TreeSettings:
         """Return the settings of the trees of a move."""
         room = self._most() if self.time is None else min(self._most(), MAX_SIMULATIONS)
-        return TreeSettings(room, self.c, self.evaluator)
+        halved = self._most() if self.time is None else 0
+        return TreeSettings(room, self.c, self.evaluator, halved=halved)
 
     def _stop(self) -> _Stop | None:
         """Return a function that tells whether the time of a move that begins now is over; None
@@ -112,9 +116,7 @@ class MCTSAgent:
         choice = np.flatnonzero(legal.sum(axis=1) > 1)
         settings = self._settings()
         together = settings.simulations if self.time is None else MAX_SIMULATIONS
-        # Random games are played faster than trees are kept.
-        reuses = self.evaluator is not None or self.time is not None
-        memory = (history.memory or ()) if history and reuses else ()
+        memory = (history.memory or ()) if history and self.time is not None else ()
         plies = [history.plies(row) for row in range(len(memory))] if history else []
         before = [*map(_subtree, memory, plies)]
         for part in parts(len(choice), together):
@@ -140,7 +142,7 @@ class MCTSAgent:
         self, position: Position, stop: _Stop, rng: np.random.Generator
     ) -> Iterator[Analysis]:
         """Grow one tree, beyond all limits, until its root is proven or memory is full."""
-        settings = self._settings()._replace(simulations=MAX_SIMULATIONS)
+        settings = self._settings()._replace(simulations=MAX_SIMULATIONS, halved=0)
         trees, chance = _begin(position, settings, rng)
         trees.search(_FIRST)
         analysis = self._analysis(position, trees, chance)
@@ -157,8 +159,8 @@ class MCTSAgent:
         preference = _preference(results)[0] + chance
         moves, most = list[MoveAnalysis](), 1.0
         for action in sorted(position.legal_actions(), key=lambda action: -preference[action]):
-            visits, value, lower, upper = (of_actions[0, action] for of_actions in results)
-            if visits:  # a move is tried less because it seems worse: by luck it may not seem so
+            visits, value, lower, upper = (of_actions[0, action] for of_actions in results[:4])
+            if visits:  # a move is later because it seems worse: by luck its value may be higher
                 most = min(float(value), most)
             moves.append(
                 MoveAnalysis(
@@ -205,12 +207,14 @@ def _begin(
 
 
 def _preference(results: TreeResults) -> FloatArray:
-    """Return the preference of each action, (B, A): visits, then value.
+    """Return the preference of each action, (B, A), 0 or more: by score, actions without visits
+    after the others.
 
     Actions that are proven to be no better than another come last. Proven best actions come first,
     unless another one promises more.
     """
-    preference: FloatArray = results.visits + (results.values + 1) / 4
+    preference: FloatArray = results.scores - results.scores.min(axis=1, keepdims=True, initial=0)
+    preference += (results.visits > 0) * (preference.max(axis=1, keepdims=True, initial=0) + 1)
     more_than_all = preference.max(axis=1, keepdims=True, initial=0) + 1
     sure = results.lower.max(axis=1, keepdims=True, initial=-1)
     hopeful = results.upper > sure

@@ -8,7 +8,6 @@ action its value, tried or not. With exact values the improved policy is never w
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,14 +15,12 @@ import numpy as np
 from boardenvs.game.game import Game
 from boardenvs.game.state import Array, FloatArray, IntArray, State
 from boardenvs.search.compiled.policies import (
-    Gumbel,
     add_no_guesses,
     look_for_win,
     read_gumbel_roots,
     select_by_gumbel,
 )
-from boardenvs.search.compiled.tree import NONE
-from boardenvs.search.compiler import room
+from boardenvs.search.halving import GumbelSettings, gumbel_policy
 from boardenvs.search.mcts import EdgeSelection, Evaluator, Trees, TreeSettings
 
 # One leaf of a tree at a time: code for guesses would take long to compile.
@@ -32,15 +29,6 @@ _PARTS: dict[str, Callable[..., Any]] = {
     "on_expand": look_for_win,
     "add_guesses": add_no_guesses,
 }
-
-
-class GumbelSettings(NamedTuple):
-    """Parameters of a search, with the names of the paper."""
-
-    simulations: int  # positions evaluated below a root
-    considered: int = 16  # root actions tried, at most
-    c_visit: float = 50.0  # values weigh (c_visit + most visits) * c_scale against logits
-    c_scale: float = 0.3  # values are -1 to 1
 
 
 class GumbelResults(NamedTuple):
@@ -73,19 +61,7 @@ def gumbel_search(
     shape = rows, _ = len(state.ply), game.num_actions
     if np.shape(noise) != shape or not np.isfinite(noise).all():
         raise ValueError(f"noise {np.shape(noise)} must be {shape}, and finite")
-    considered = max(1, min(settings.considered, game.num_actions))
-    scores: FloatArray = np.zeros(shape)
-    policy = Gumbel(
-        c_visit=float(settings.c_visit),  # of one type, or machine code is made for each
-        c_scale=float(settings.c_scale),
-        scores=scores.ravel(),
-        schedule=schedules(considered, settings.simulations).ravel(),
-        considered=considered,
-        winning=np.full(rows, NONE),
-        simulations=settings.simulations,
-        num_actions=game.num_actions,
-        weights=room(game.num_actions, np.float64)[0],
-    )
+    policy = gumbel_policy(noise, settings)
     trees = Trees(
         game,
         state,
@@ -94,8 +70,6 @@ def gumbel_search(
         policy=EdgeSelection(policy, _PARTS, until_proven=False),
         roots=roots,
     )
-    with np.errstate(divide="ignore"):
-        np.maximum(noise + np.log(trees.priors), -1e9, out=scores)
     trees.search(settings.simulations)
     actions, values = np.zeros(rows, np.int64), np.zeros(rows)
     improved: Array = np.zeros(shape, np.float32)
@@ -105,29 +79,3 @@ def gumbel_search(
         policy, trees.tree, actions, improved.ravel(), values, after.ravel()
     )
     return GumbelResults(actions, improved, values, after)
-
-
-@lru_cache(maxsize=32)
-def schedules(considered: int, simulations: int) -> IntArray:
-    """Return `schedule` of 0 to `considered` actions, (considered + 1, simulations) int64."""
-    rows = [schedule(count, simulations) for count in range(considered + 1)]
-    return np.array(rows, np.int64)
-
-
-def schedule(considered: int, simulations: int) -> list[int]:
-    """Return the number of earlier visits of the action to try, for each simulation.
-
-    This is sequential halving (Karnin et al. 2013): about log2(considered) phases share the
-    simulations; after each phase the better half of the actions remains, two at least.
-    """
-    if considered <= 1:
-        return list(range(simulations))
-    phases = (considered - 1).bit_length()
-    visits: list[int] = []
-    tries, left = 0, considered
-    while len(visits) < simulations:
-        for _ in range(max(1, simulations // (phases * left))):
-            visits += [tries] * left
-            tries += 1
-        left = max(2, left // 2)
-    return visits[:simulations]

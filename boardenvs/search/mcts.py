@@ -11,7 +11,13 @@ import numpy as np
 from boardenvs.game.game import Game
 from boardenvs.game.state import Array, FloatArray, IntArray, State, WordArray, take
 from boardenvs.search.compiled import simulations as loops
-from boardenvs.search.compiled.policies import Exploration, select_by_bound
+from boardenvs.search.compiled.policies import (
+    Exploration,
+    look_for_win,
+    read_logits,
+    select_by_bound,
+    select_by_gumbel,
+)
 from boardenvs.search.compiled.position import TO_MOVE
 from boardenvs.search.compiled.simulations import WALKS_A_LEAF, Leaves, Steps, TreeLimits
 from boardenvs.search.compiled.tree import NONE, add_roots, copy_subtree, edges_of
@@ -28,6 +34,7 @@ from boardenvs.search.compiler import (
     room,
     state_of_words,
 )
+from boardenvs.search.halving import GumbelSettings, gumbel_policy
 from boardenvs.utils.checks import is_number, is_whole, quote
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -41,6 +48,10 @@ MAX_SIMULATIONS = _EDGES // EDGES_PER_NODE - 1  # in a single tree
 # In one call: some 10 ms in compiled code, so that Ctrl-C is heard.
 _SIMULATIONS_A_CALL = 1 << 12
 _SIMULATIONS_A_QUESTION = 32  # between two calls of `stop`
+_LEAST_C = 1e-6
+# Sequential halving starts with a root action for each 3 simulations, at most 16, as in the paper;
+# for more simulations than these its schedule would be long.
+_CONSIDERED, _SIMULATIONS_AN_ACTION, _MOST_HALVED = 16, 3, 1 << 12
 # Default number of leaves evaluated at once: of a tree, and of all trees.
 _LEAVES, _LEAVES_TOGETHER = 8, 1024
 
@@ -65,6 +76,9 @@ class TreeResults(NamedTuple):
     values: FloatArray  # (B, A) float64: the mean, or the result if proven; 0 without visits
     lower: IntArray  # (B, A) int64: proven lower bound of the result; -1 if nothing is proven
     upper: IntArray  # (B, A) int64: proven upper bound; 1 if nothing is proven, -1 if illegal
+    # (B, A) float64: visits, then the improved policy's logits, or without an evaluator values; the
+    # logits alone without sequential halving
+    scores: FloatArray
 
 
 class EdgeSelection(NamedTuple):
@@ -82,6 +96,8 @@ class TreeSettings(NamedTuple):
     c: float
     evaluator: Evaluator | None = None
     leaves: int = _LEAVES  # most positions of a tree that the evaluator gets at a time
+    # With an evaluator: those that a root's actions share by sequential halving; 0 if unknown.
+    halved: int = 0
 
     def check(self) -> None:
         """Raise ValueError for numbers that make no sense."""
@@ -92,10 +108,18 @@ class TreeSettings(NamedTuple):
                 "or more, and finite"
             )
 
-    def policy(self) -> EdgeSelection:
-        """Return UCT, or with an evaluator PUCT."""
-        settings = Exploration(float(self.c), int(self.evaluator is not None))
-        return EdgeSelection(settings, {"select_edge": select_by_bound})
+    def policy(self, game: Game, trees: int) -> EdgeSelection:
+        """Return UCT, or with an evaluator Gumbel search without noise."""
+        if self.evaluator is None:
+            return EdgeSelection(Exploration(float(self.c)), {"select_edge": select_by_bound})
+        halved = self.halved if self.halved <= _MOST_HALVED else 0
+        considered = max(2, min(_CONSIDERED, halved // _SIMULATIONS_AN_ACTION))
+        settings = GumbelSettings(halved, considered)
+        settings = settings._replace(c_scale=settings.c_scale / max(self.c, _LEAST_C))
+        return EdgeSelection(
+            gumbel_policy(np.zeros((trees, game.num_actions)), settings, solves=True),
+            {"select_edge": select_by_gumbel, "on_expand": look_for_win},
+        )
 
     def leaves_at_once(self, trees: int) -> int:
         """Return the most leaves evaluated at once of each of these trees."""
@@ -120,12 +144,13 @@ def search_trees(
     """Search a tree for each row of a state.
 
     `simulations` positions below each root are evaluated, by a random game or by the evaluator;
-    fewer if the result is proven earlier, and none if the game is over. `c` weighs exploration. An
-    evaluator gets several positions of a tree at a time: the next one, and probable later ones,
-    which changes at most the last digits of a network's values. The same seeds, (B,) uint64, give
-    the same results, independent of other rows. ValueError for numbers that make no sense.
+    fewer if the result is proven earlier, and none if the game is over. `c` weighs exploration, or
+    the evaluator's probabilities, against values. An evaluator gets several positions of a tree at
+    a time: the next one, and probable later ones, which changes at most the last digits of a
+    network's values. The same seeds, (B,) uint64, give the same results, independent of other rows.
+    ValueError for numbers that make no sense.
     """
-    settings = TreeSettings(simulations, c, evaluator)
+    settings = TreeSettings(simulations, c, evaluator, halved=simulations)
     settings.check()
     results = []
     for part in parts(check_seeds(game.check_state(state), seeds), simulations):
@@ -167,7 +192,7 @@ class Trees:
         settings = settings._replace(simulations=max(settings.simulations, most - 1))
         self.game, self._settings = game, settings
         self._size = check_seeds(check_roots(game, state), seeds)
-        self._policy = settings.policy() if policy is None else policy
+        self._policy = settings.policy(game, self._size) if policy is None else policy
         edges_below = min(EDGES_PER_NODE, game.num_actions) * (settings.most_nodes() - 1)
         widest = np.bitwise_count(state.legal_bits).sum(axis=1, dtype=np.int64).max(initial=0)
         self._at_once = settings.leaves_at_once(self._size)
@@ -195,6 +220,9 @@ class Trees:
                 judged[asked, :-1], judged[asked, -1] = self._judge(evaluator, take(state, asked))
             self._expand(self._roots[live], judged[live, :-1], judged[live, -1])
             self.priors = judged[:, :-1]  # (T, A): not of kept or finished roots
+            scores = self._policy.settings.scores.reshape(self.priors.shape)
+            with np.errstate(divide="ignore"):
+                np.maximum(scores + np.log(self.priors), -1e9, out=scores)
 
     def compiled(self, function: _Function) -> _Function:
         """Return a function of compiled tree search with this policy."""
@@ -310,11 +338,21 @@ class Trees:
         child, tries = tree.edge_child[edges], tree.edge_visits[edges]
         lower, upper = self._bounds(child, self._roots[rows])
         mean = np.where(tries, tree.edge_total[edges] / np.maximum(tries, 1), 0.0)
-        results = TreeResults(np.zeros(shape, np.int64), np.zeros(shape), *np.full((2, *shape), -1))
+        visits, lowest = np.zeros(shape, np.int64), np.full(shape, -1)
+        scores = np.zeros(shape)
+        results = TreeResults(visits, np.zeros(shape), lowest, lowest.copy(), scores)
         for of_actions, of_edges in zip(
-            results, (tries, np.clip(mean, lower, upper), lower, upper), strict=True
+            results[:4], (tries, np.clip(mean, lower, upper), lower, upper), strict=True
         ):
             of_actions[rows, tree.edge_action[edges]] = of_edges
+        if self._settings.evaluator is None:
+            scores[:] = visits + (results.values + 1) / 4
+        else:
+            policy = self._policy.settings
+            self.compiled(read_logits)(policy, tree, scores.ravel())
+            if policy.simulations:
+                span = np.ptp(scores, axis=1, keepdims=True) + 1
+                scores[:] = visits + (scores - scores.min(axis=1, keepdims=True)) / span
         return results
 
     def _bounds(self, child: IntArray, node: IntArray | int) -> tuple[IntArray, IntArray]:

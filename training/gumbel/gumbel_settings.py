@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from boardenvs.agents.alphabeta import AlphaBetaAgent
 from boardenvs.game.game import Game
 from boardenvs.search.evaluation import Evaluation
-from boardenvs.search.gumbel import GumbelSettings
+from boardenvs.search.halving import GumbelSettings
 from training.run_settings import (
     TRAINED,
     Above0,

@@ -7,5 +7,5 @@ and Numba both understand: see `boardenvs.kernel.loops`.
   `tuples` the tables of a learnt evaluation.
 - The exact end of games that fill up: `endgame`.
 - Monte Carlo trees: `simulations` is the loop, with the functions that Python calls; `policies`
-  select in the `tree`: UCT, PUCT and Gumbel.
+  select in the `tree`: UCT and Gumbel.
 """

@@ -1,13 +1,14 @@
 """Selection of the edges that a simulation follows: parts of `simulations`.
 
 - UCT, without priors: UCB1 (Kocsis and Szepesvari 2006).
-- PUCT, with priors (Silver et al. 2017). Neither selects an edge that is proven to be no better
-  than another.
-- Gumbel (Danihelka, Guez, Schrittwieser, Silver, ICLR 2022): the root's actions are tried by
-  sequential halving, in the order of a score that Gumbel noise makes a draw from the prior; below
-  the root, visits approach the improved policy. An action without visits counts as `mixed_value`.
-  A position with a move that wins at once is won by it, whatever the evaluator says: networks
-  overlook such moves, and few simulations would not find them.
+- Gumbel, with priors (Danihelka, Guez, Schrittwieser, Silver, ICLR 2022): the root's actions are
+  tried by sequential halving, in the order of a score that Gumbel noise makes a draw from the
+  prior; below the root, or at all nodes if it is not known when a search ends, visits approach the
+  improved policy. An action without visits counts as `mixed_value`. A position with a move that
+  wins at once is won by it, whatever the evaluator says: networks overlook such moves, and few
+  simulations would not find them.
+
+Players do not select an edge that is proven to be no better than another.
 """
 
 from __future__ import annotations
@@ -43,7 +44,6 @@ from boardenvs.search.compiled.tree import (
     bounds_of,
     edges_of,
     repeats_after,
-    total_value,
 )
 from boardenvs.utils.splitmix import mix
 
@@ -52,36 +52,28 @@ LEAST_PRIOR = 1e-9
 
 
 class Exploration(NamedTuple):
-    """Parameters of UCT and PUCT."""
+    """Parameters of UCT."""
 
     c: float  # weight of exploration
-    uses_priors: int  # 1: PUCT
 
 
 class Gumbel(NamedTuple):
-    """Parameters of Gumbel search, for T trees of games with A actions."""
+    """Parameters of Gumbel search, for T trees of games with A actions; values are -1 to 1."""
 
-    c_visit: float
+    c_visit: float  # values weigh (c_visit + most visits) * c_scale against logits
     c_scale: float
     scores: Array  # (T * A,) reals: Gumbel noise and the prior's logarithm, of the root's actions
     schedule: Array  # (M + 1, S) numbers, flat: see `boardenvs.search.gumbel.schedule`
     considered: int  # M: most root actions that are tried
     winning: Array  # (T,) numbers: the root's edge that wins at once, or NONE
-    simulations: int  # S
+    simulations: int  # S: those that the root's actions share by sequential halving
     num_actions: int  # A
     weights: Array  # (A,) reals, working memory: weights of a node's edges
+    solves: int  # 1: no edge is selected that is proven to be no better than another
 
 
 @inline
 def select_by_bound(node: int, row: int, random: Word, policy: Exploration, tree: Tree) -> int:
-    """Select by UCT or PUCT. (One function for both saves seconds of compilation.)"""
-    if policy.uses_priors == 1:
-        return select_by_puct(node, policy.c, tree)
-    return select_by_ucb(node, policy.c, random, tree)
-
-
-@inline
-def select_by_ucb(node: int, c: float, random: Word, tree: Tree) -> int:
     """Return a random edge without visits, or the edge with the highest UCB1."""
     visits, totals, edges = tree.edge_visits, tree.edge_total, edges_of(node, tree)
     untried = 0
@@ -95,26 +87,10 @@ def select_by_ucb(node: int, c: float, random: Word, tree: Tree) -> int:
                 if k == 0:
                     return edge
                 k -= 1
-    width = c * math.sqrt(math.log(tree.visits[node]))
+    width = policy.c * math.sqrt(math.log(tree.visits[node]))
     best, best_bound = number(tree.first_edge[node]), -1e9
     for edge in edges:
         bound = totals[edge] / visits[edge] + width / math.sqrt(visits[edge])
-        if bound > best_bound and not is_settled(edge, node, tree):
-            best, best_bound = edge, bound
-    return best
-
-
-@inline
-def select_by_puct(node: int, c: float, tree: Tree) -> int:
-    """Return the edge with the highest PUCT; without visits it has the mean value of the others."""
-    visits, totals, priors = tree.edge_visits, tree.edge_total, tree.edge_prior
-    tries = number(tree.visits[node])
-    average = total_value(node, tree) / tries if tries > 0 else 0.0
-    width = c * math.sqrt(tries + 1)
-    best, best_bound = number(tree.first_edge[node]), -1e9
-    for edge in edges_of(node, tree):
-        mean = totals[edge] / visits[edge] if visits[edge] > 0 else average
-        bound = mean + width * priors[edge] / (1 + visits[edge])
         if bound > best_bound and not is_settled(edge, node, tree):
             best, best_bound = edge, bound
     return best
@@ -130,19 +106,22 @@ def is_settled(edge: int, node: int, tree: Tree) -> bool:
 
 def select_by_gumbel(node: int, row: int, random: Word, policy: Gumbel, tree: Tree) -> int:
     """Select at the root by sequential halving: the best edge with the scheduled number of visits.
-    Below it, the edge whose share of visits is furthest below its probability in the improved
-    policy.
+    Below it, and after that, the edge whose share of visits is furthest below its probability in
+    the improved policy.
     """
     tries = number(tree.visits[node])
-    if node == row * tree.max_nodes:
+    solves = policy.solves == 1 and tree.lower[node] < tree.upper[node]
+    if node == row * tree.max_nodes and tries < policy.simulations:
         actions = min(number(tree.edges[node]), policy.considered)
-        tries = number(policy.schedule[actions * policy.simulations + tries])
-        return best_score(row, tries, policy, tree)
+        visits = number(policy.schedule[actions * policy.simulations + tries])
+        edge = best_score(row, visits, policy, tree)
+        if not solves or (tree.edge_visits[edge] == visits and not is_settled(edge, node, tree)):
+            return edge
     total = improve(node, policy, tree)
     best, highest = number(tree.first_edge[node]), -1e30
     for k, edge in enumerate(edges_of(node, tree)):
         lack = policy.weights[k] / total - tree.edge_visits[edge] / (tries + 1)
-        if lack > highest:
+        if lack > highest and not (solves and is_settled(edge, node, tree)):
             best, highest = edge, lack
     return best
 
@@ -155,7 +134,7 @@ def add_no_guesses(
 
 
 def look_for_win(node: int, row: int, position: PackedPosition, policy: Gumbel, tree: Tree) -> None:
-    """Mark a node with a move that wins at once as won, and give its edge all of the prior."""
+    """Give a move that wins at once all of the prior, and its node the value of a win."""
     edges = edges_of(node, tree)
     for edge in edges:
         action = word(tree.edge_action[edge])
@@ -170,9 +149,11 @@ def look_for_win(node: int, row: int, position: PackedPosition, policy: Gumbel, 
         else:
             won = False
         if won:
-            tree.lower[node], tree.upper[node], tree.value[node] = 1, 1, 1.0
+            tree.value[node] = 1.0
             for other in edges:
                 tree.edge_prior[other] = 1.0 if other == edge else 0.0
+            if policy.solves == 0:  # else the edge's visit proves it: a guess may prove nothing
+                tree.lower[node], tree.upper[node] = 1, 1
             if node == row * tree.max_nodes:
                 policy.winning[row] = edge
             return
@@ -206,7 +187,7 @@ def improve(node: int, policy: Gumbel, tree: Tree) -> float:
     highest = -1e30
     for edge in edges:
         highest = max(highest, mean_value(edge, untried, tree))
-    growth_of_untried = math.exp(scale * (untried - highest))
+    growth_of_untried = math.exp(scale * min(0.0, untried - highest))
     total = 0.0
     for k, edge in enumerate(edges):
         growth = growth_of_untried
@@ -255,6 +236,18 @@ def mixed_value(node: int, tree: Tree) -> float:
     if tries == 0:
         return own
     return (own + tries * total / probability) / (1 + tries)
+
+
+@entry
+def read_logits(policy: Gumbel, tree: Tree, logits: Array) -> None:
+    """Write log prior + transformed value of each root's actions, (T * A,)."""
+    for row in range(len(tree.nodes_used)):
+        root = row * tree.max_nodes
+        untried, scale = mixed_value(root, tree), value_scale(root, policy, tree)
+        for edge in edges_of(root, tree):
+            logit = math.log(max(LEAST_PRIOR, tree.edge_prior[edge]))
+            place = row * policy.num_actions + number(tree.edge_action[edge])
+            logits[place] = logit + scale * mean_value(edge, untried, tree)
 
 
 @entry
