@@ -16,13 +16,20 @@ pytest.importorskip("ray.rllib", reason="RLlib is not installed here: make rllib
 
 import ray
 import torch as th
+import yaml
+from ray.cluster_utils import Cluster
 from ray.rllib.core.columns import Columns
+from same import same
+from test_gumbel_training import TINY
 
 import boardenvs
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.envs.rllib import MaskedVectorEnv, masked, policy_from_rllib, set_opponent
 from training import ppo_rllib
+from training.folder import load_newest
+from training.gumbel.__main__ import GumbelRun
+from training.gumbel.__main__ import main as gumbel
 from training.ppo_rllib import make_config, parse_args
 
 CAPPED = "wolf_and_sheep:rules=described,max_plies=9"
@@ -127,6 +134,34 @@ def test_a_run_with_two_env_runners_is_interrupted_and_resumed_and_learns(tmp_pa
     policy = load_policy(run / "policy.npz")
     assert policy.notes["steps"] >= 60_000
     assert boardenvs.play_match(policy.game, PolicyAgent(policy), "random", 50).score > 0.7
+
+
+def test_search_plays_on_two_nodes_of_which_one_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends with the weights that processes lead to. A node plays one round at a time."""
+    monkeypatch.chdir(tmp_path)
+    Path("tiny.yaml").write_text(yaml.safe_dump(TINY))
+    words = ["tiny.yaml", "--set", "search.workers=2"]
+    assert gumbel([*words, "--set", "name=processes"]) == 0
+    cluster, learn = Cluster(), GumbelRun._learn
+    nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]
+
+    def learn_and_kill(run: GumbelRun) -> dict[str, float]:
+        if run.steps == 128:
+            cluster.remove_node(nodes[1], allow_graceful=False)
+        return learn(run)
+
+    monkeypatch.setattr(GumbelRun, "_learn", learn_and_kill)
+    monkeypatch.setenv("RAY_ADDRESS", cluster.address)
+    try:
+        assert gumbel([*words, "--set", "name=ray", "--set", "search.workers_on=ray"]) == 0
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+    found = [load_newest(Path("runs", name, "checkpoints"))[0] for name in ("processes", "ray")]
+    parts = [[content[x] for x in ("steps", "learner", "round")] for content in found]
+    assert same(*parts)
 
 
 @pytest.mark.parametrize(

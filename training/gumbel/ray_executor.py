@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from typing import Any
 
 import ray
@@ -31,7 +32,7 @@ class RayExecutor(Executor):
 
 def _result(reference: Any) -> Any:
     try:
-        result = ray.get(reference)
+        result = deepcopy(ray.get(reference))  # its arrays are read-only
     except ray.exceptions.RayError as error:
         raise WorkerError(str(error)) from None
     if isinstance(result, BaseException):

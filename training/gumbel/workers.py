@@ -78,7 +78,8 @@ class Workers:
     """The workers of a training. `in_progress` is all that the round in progress depends on."""
 
     def __init__(self, config: GumbelConfig, network: BoardNetwork) -> None:
-        self._config, self._network = config, network
+        self._settings, self._network = config.model_dump_json(), network
+        self._executor = _executor(config.search)
         self.in_progress: dict[str, Any] = {"games": [None] * max(1, config.search.workers)}
 
     def rounds(self) -> Generator[list[Played], None, None]:
@@ -86,14 +87,14 @@ class Workers:
 
         WorkerError if processes die again and again.
         """
-        settings, rounds = self._config.model_dump_json(), list[Played]()
+        rounds = list[Played]()
         self.in_progress.setdefault("weights", self._weights())
-        with _executor(self._config.search) as executor:
+        with self._executor:
             while True:
                 weights = self.in_progress["weights"]
-                begun = executor.run(
+                begun = self._executor.run(
                     [
-                        Round(settings, worker, weights, games)
+                        Round(self._settings, worker, weights, games)
                         for worker, games in enumerate(self.in_progress["games"])
                     ]
                 )
@@ -111,6 +112,7 @@ class Workers:
 def _executor(settings: SearchSettings) -> Executor:
     if not settings.workers or settings.workers_on == "processes":
         return Executor(settings.workers, print)
+    # Ray takes signals for itself as it begins: the run sets its own afterwards.
     from training.gumbel.ray_executor import RayExecutor
 
     return RayExecutor(settings.workers)
