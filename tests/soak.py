@@ -30,6 +30,17 @@ ppo: {steps_per_update: 32, batch_size: 256}
 evaluation: {every: 2000, pairs: 2}
 report: {pairs: 2, opponents: [random]}
 """
+SEARCH = """
+game: reversi
+steps: 6000
+checkpoint_every: 1000
+self_play: {boards: 32, opponents: {greedy: 0.25}}
+search: {simulations: 4, considered: 2, workers: 2}
+network: {hidden: [16]}
+learning: {replay: 2048, batch_size: 256}
+evaluation: {every: 2000, pairs: 2}
+report: {pairs: 2, opponents: [random]}
+"""
 SIGNALS = [signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT]
 _ENDS = (0, 130, *(-number for number in SIGNALS))
 Result = dict[str, list[bytes]]
@@ -49,6 +60,7 @@ class Work:
         """Begin or go on, and send this signal after some seconds; returns what was wrong."""
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "tiny.yaml").write_text(SETTINGS)
+        (folder / "search.yaml").write_text(SEARCH)
         words = self.again if (folder / self.begun).exists() else self.first
         process = subprocess.Popen(
             [sys.executable, "-m", *words.split()],
@@ -89,6 +101,9 @@ WORKS = {
     "training": Work(
         "training.ppo tiny.yaml", "training.ppo tiny.yaml --resume", "runs/tiny/config.yaml",
         ("runs/tiny/policy.npz",)),
+    "search": Work(
+        "training.gumbel search.yaml", "training.gumbel search.yaml --resume",
+        "runs/search/config.yaml", ("runs/search/policy.npz",)),
 }  # fmt: skip
 
 

@@ -159,7 +159,9 @@ def test_search_plays_on_two_nodes_of_which_one_is_killed(
     finally:
         ray.shutdown()
         cluster.shutdown()
-    found = [load_newest(Path("runs", name, "checkpoints"))[0] for name in ("processes", "ray")]
+    found: list[Any] = [
+        load_newest(Path("runs", name, "checkpoints"))[0] for name in ("processes", "ray")
+    ]
     parts = [[content[x] for x in ("steps", "learner", "round")] for content in found]
     assert same(*parts)
 

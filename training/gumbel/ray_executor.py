@@ -11,6 +11,7 @@ import ray
 import boardenvs
 import training
 from boardenvs.arena.executor import Executor, Result, Task, WorkerError, do
+from boardenvs.utils.checks import cut
 from boardenvs.utils.ray import connect
 
 
@@ -34,7 +35,8 @@ def _result(reference: Any) -> Any:
     try:
         result = deepcopy(ray.get(reference))  # its arrays are read-only
     except ray.exceptions.RayError as error:
-        raise WorkerError(str(error)) from None
+        why = cut(" ".join(str(error).split()), 400)
+        raise WorkerError(f"a process of Ray died: {why}") from None
     if isinstance(result, BaseException):
         raise result
     return result

@@ -7,6 +7,7 @@ are or how fast. A round is played again if its process dies.
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Generator
@@ -21,6 +22,7 @@ from boardenvs.agents.network import BoardNetwork
 from boardenvs.arena.executor import Executor, WorkerError
 from boardenvs.envs.batch import EndedGames
 from boardenvs.game.state import Array
+from boardenvs.utils.decoding import decode
 from training.gumbel.gumbel_settings import GumbelConfig, LearningSettings, SearchSettings
 from training.gumbel.network import NetworkEvaluator
 from training.gumbel.self_play import Played, SelfPlay
@@ -68,7 +70,7 @@ _cpu = [0.0]  # seconds of this process until the end of its last round
 def _prepared(settings: str) -> tuple[SelfPlay, BoardNetwork]:
     """Return boards for the games of any worker, and a network for any weights."""
     th.set_num_threads(1)
-    config = GumbelConfig.model_validate_json(settings)
+    config = decode(GumbelConfig, json.loads(settings), "the settings")
     play, device = SelfPlay(config, config.game_to_train()), find_device(config.device)
     network = BoardNetwork(play.game, config.network.size, find_precision(device))
     return play, network.to(device)
