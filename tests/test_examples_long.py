@@ -37,7 +37,6 @@ def test_example(kind, example, tmp_path, monkeypatch):
 TRAINING = {
     "learning-sb3": ("sb3.md", r"'random': (\d\.\d+), 'greedy': \d\.\d+\}"),
     "learning-single-file": ("single_file.md", r"  (\d\.\d+) \[.*\) against random"),
-    "rllib": ("rllib.md", r"  (\d\.\d+) \[.*\) against random"),
     "jax": ("jax.md", r"after (\d\.\d+) \["),
 }
 

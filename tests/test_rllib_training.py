@@ -1,14 +1,11 @@
-"""Environments for RLlib against Gymnasium's and the rules, and the training by RLlib's own PPO."""
+"""Environments for RLlib against Gymnasium's and the rules, its networks, and search on Ray."""
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -18,22 +15,21 @@ import ray
 import torch as th
 import yaml
 from ray.cluster_utils import Cluster
+from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.columns import Columns
+from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
 from same import same
 from test_gumbel_training import TINY
 
 import boardenvs
 from boardenvs.agents.policy import PolicyAgent
-from boardenvs.agents.policy_file import load_policy
 from boardenvs.envs.rllib import MaskedVectorEnv, masked, policy_from_rllib, set_opponent
-from training import ppo_rllib
 from training.folder import load_newest
 from training.gumbel.__main__ import GumbelRun
 from training.gumbel.__main__ import main as gumbel
-from training.ppo_rllib import make_config, parse_args
 
 CAPPED = "wolf_and_sheep:rules=described,max_plies=9"
-SMALL = ["--boards", "32", "--steps", "60000", "--every", "15000", "--hidden", "64"]
 
 
 def planes_first(planes: Any) -> Any:
@@ -89,10 +85,20 @@ def test_unknown_settings_are_named() -> None:
 
 def test_a_policy_computes_what_rllibs_network_does_and_opponents_are_replaced() -> None:
     game, rng = boardenvs.games.make("othello"), np.random.default_rng(0)
-    words = ["--boards", "32", "--runners", "0", "--hidden", "16", "8"]
+    network = {"fcnet_hiddens": [16, 8], "fcnet_activation": "relu", "vf_share_layers": True}
+    config = (
+        PPOConfig()
+        .environment(MaskedVectorEnv, env_config={"game": game})
+        .env_runners(
+            num_env_runners=0,
+            num_envs_per_env_runner=32,
+            gym_env_vectorize_mode=gym.VectorizeMode.VECTOR_ENTRY_POINT,
+        )
+        .rl_module(rl_module_spec=RLModuleSpec(ActionMaskingTorchRLModule, model_config=network))
+    )
     ray.init("local", include_dashboard=False)
     try:
-        algorithm, state = make_config(parse_args(words)).build_algo(), game.init(50)
+        algorithm, state = config.build_algo(), game.init(50)
         weights = algorithm.learner_group.get_weights()["default_policy"]
         policy = policy_from_rllib(weights, game, {"by": "me"})
         for _ in range(9):
@@ -113,27 +119,6 @@ def test_a_policy_computes_what_rllibs_network_does_and_opponents_are_replaced()
         algorithm.stop()
     finally:
         ray.shutdown()
-
-
-def test_a_run_with_two_env_runners_is_interrupted_and_resumed_and_learns(tmp_path: Path) -> None:
-    """By Ray Tune's own means; what it writes can be played."""
-
-    def begin(*words: str) -> subprocess.Popen[str]:
-        command = [sys.executable, ppo_rllib.__file__, *SMALL, *words]
-        return subprocess.Popen(command, cwd=tmp_path, stdout=log, stderr=log, text=True)
-
-    run, log = tmp_path / "runs" / "rllib", (tmp_path / "log").open("w+")
-    first = begin()
-    while first.poll() is None and not list(run.glob("PPO*/checkpoint_*")):
-        time.sleep(0.5)
-    first.send_signal(signal.SIGINT)
-    first.wait()
-    before = load_policy(run / "policy.npz").notes["steps"]
-    assert before < 60_000
-    assert begin("--resume").wait() == 0
-    policy = load_policy(run / "policy.npz")
-    assert policy.notes["steps"] >= 60_000
-    assert boardenvs.play_match(policy.game, PolicyAgent(policy), "random", 50).score > 0.7
 
 
 def test_search_plays_on_two_nodes_of_which_one_is_killed(
@@ -164,15 +149,3 @@ def test_search_plays_on_two_nodes_of_which_one_is_killed(
     ]
     parts = [[content[x] for x in ("steps", "learner", "round")] for content in found]
     assert same(*parts)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [(["--resume"], "there is no run to resume"), (["--game", "otello"], "Did you mean 'othello'")],
-)
-def test_wrong_options_are_named(
-    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit):
-        parse_args(words)
-    assert message in capsys.readouterr().err

@@ -8,8 +8,8 @@
 RLlib gives no infos to a network, and its default networks take one row of floats:
 {"observations": (C * 64,), "action_mask": (A,)}, both float32, are what its
 `ActionMaskingTorchRLModule` expects. Rows have the planes one after the other, as a
-`boardenvs.agents.policy.Policy` takes them. `training/ppo_rllib.py` in the repository is a whole
-training. The environment needs no Ray, which `pip install 'boardenvs[rllib]'` installs.
+`boardenvs.agents.policy.Policy` takes them. The environment needs no Ray, which
+`pip install 'boardenvs[rllib]'` installs.
 """
 
 from __future__ import annotations

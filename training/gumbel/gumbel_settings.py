@@ -12,6 +12,7 @@ from boardenvs.game.game import Game
 from boardenvs.search.evaluation import Evaluation
 from boardenvs.search.halving import GumbelSettings
 from training.run_settings import (
+    SCRATCH,
     TRAINED,
     Above0,
     Device,
@@ -90,7 +91,8 @@ class GumbelConfig(RunSettings):
         return self.self_play.model_copy(update={"boards": boards})
 
     def game_to_train(self) -> Game:
-        return self.make_game().for_training
+        game = self.make_game()
+        return game.for_training if self.start == SCRATCH else game
 
     def judging_evaluation(self) -> Evaluation | None:
         """Return the evaluation that the judge searches with; None without a judge.

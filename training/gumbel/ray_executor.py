@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Any
@@ -12,7 +14,6 @@ import boardenvs
 import training
 from boardenvs.arena.executor import Executor, Result, Task, WorkerError, do
 from boardenvs.utils.checks import cut
-from boardenvs.utils.ray import connect
 
 
 class RayExecutor(Executor):
@@ -20,7 +21,12 @@ class RayExecutor(Executor):
 
     def __init__(self, processes: int) -> None:
         super().__init__()
-        connect(processes, boardenvs, training)
+        if "RAY_ADDRESS" in os.environ:
+            ray.init(runtime_env={"py_modules": [boardenvs, training]})
+        else:  # on Linux no other machine reaches it
+            address = {"_node_ip_address": "127.0.0.2"} if sys.platform == "linux" else {}
+            cores = max(os.cpu_count() or 1, processes)
+            ray.init("local", num_cpus=cores, include_dashboard=False, **address)
         self._do: Any = ray.remote(do)
 
     def run(self, tasks: Sequence[Task[Result]]) -> Iterator[tuple[int, Result]]:
