@@ -6,12 +6,14 @@ import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from boardenvs import bench
+from boardenvs.games import make
 
 CI = Path(__file__).parents[1] / ".ci"
 
@@ -59,6 +61,19 @@ def test_all_that_the_guides_show(tmp_path):
     assert {(r["library"], r["interface"], r["boards"], r["unit"]) for r in rows} == expected
     assert all(len(row["rates"]) == 2 and min(row["rates"]) > 0 for row in rows)
     assert (tmp_path / "bench_othello.png").stat().st_size > 10_000
+
+
+def test_self_play_by_search_beside_another_library(in_python, monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.syspath_prepend(str(CI / "bench"))
+    self_play = import_module("self_play")
+    monkeypatch.setattr(self_play, "BOARDS", 4)
+    monkeypatch.setattr(self_play, "PLIES", 3)
+    others = find_spec("pgx") is not None
+    rows = [*self_play.by_search([make("connect_four")], others=others)]
+    libraries = ["boardenvs", *["Pgx and mctx"] * others]
+    assert [row.library for row in rows] == 2 * libraries
+    assert all(row.is_ready() and row.play() == 12 for row in rows)
 
 
 @pytest.mark.skipif(not (CI.parent / ".git").exists(), reason="this is no checkout")

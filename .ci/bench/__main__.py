@@ -3,8 +3,10 @@
     python .ci/bench                                           # six minutes
     python .ci/bench --games chess --sizes 4096 --no-others
     python .ci/bench --jax --sizes 4096                        # on a GPU by the clock
+    python .ci/bench --self-play --games connect_four --games othello --games hex
 
-The results go to bench.json (jax.json), those of Othello's random play to bench_othello.png too.
+The results go to bench.json (jax.json, self_play.json), Othello's random play to bench_othello.png
+too.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from typing import Annotated
 
 import typer
 from jax_play import in_jax
+from self_play import by_search
 from typer import Option
 from workloads import Workload, ours, peers, searches
 
@@ -35,7 +38,7 @@ from boardenvs.utils.version import processor, version
 GAMES = ["othello", "othello_holes", "wolf_and_sheep", "lines_of_action"]
 SIZES = [1, 16, 256, 1024, 4096, 16384, 65536]
 PEER_SIZES = [16, 256, 1024, 4096]
-PACKAGES = "boardenvs numpy numba jax open_spiel pettingzoo pgx ludax envpool"
+PACKAGES = "boardenvs numpy numba torch jax mctx open_spiel pettingzoo pgx ludax envpool"
 COLOURS = {"numpy": "#2a6fbb", "numba": "#d1495b", "OpenSpiel": FAINT, "Pgx": "#e09f3e",
            "Ludax": "#3d9d94", "EnvPool": "#6a994e", "PettingZoo": "#9a7aa0"}  # fmt: skip
 STYLES = {"rules": "-o", "vec_env": "--s", "SB3 VecEnv": ":^"}
@@ -48,6 +51,7 @@ def main(
     seconds: Annotated[float, Option(help="Of a workload in a round.")] = 0.2,
     others: Annotated[bool, Option(help="Measure other libraries too.")] = True,
     jax: Annotated[bool, Option("--jax", help="Measure random play in JAX instead.")] = False,
+    self_play: Annotated[bool, Option("--self-play", help="Measure self-play by search.")] = False,
     out: Annotated[Path, Option(metavar="FOLDER")] = Path("runs/bench"),
 ) -> None:
     """Measure, print a table and write the results."""
@@ -58,6 +62,8 @@ def main(
         limit_jax()
         workloads, on_device = in_jax(own, sizes, others=others)
         clock = time.perf_counter if on_device else clock
+    elif self_play:
+        workloads = [*by_search(own, others=others)]
     else:
         backends = ["numpy", "numba"] if get_backend() == "numba" else ["numpy"]
         workloads = [*ours(own, sizes, backends), *searches(own, backends)]
@@ -76,9 +82,9 @@ def main(
         | {p: version(p) for p in PACKAGES.split()},
         "results": [row(workload) | {"rates": workload.rates} for workload in workloads],
     }
-    name = "jax.json" if jax else "bench.json"
-    write_atomically(out / name, json.dumps(document, indent=1).encode())
-    if not jax:
+    name = "jax" if jax else "self_play" if self_play else "bench"
+    write_atomically(out / f"{name}.json", json.dumps(document, indent=1).encode())
+    if name == "bench":
         draw(out / "bench_othello.png", [w for w in workloads if w.game == "othello"])
 
 

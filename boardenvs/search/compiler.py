@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from boardenvs.game.game import Game
-from boardenvs.game.state import Array, IntArray, State, WordArray
+from boardenvs.game.state import IntArray, State, WordArray
 from boardenvs.kernel import ALL
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import link
@@ -164,16 +164,6 @@ def numbers(size: int) -> IntArray:
     return np.zeros(size, np.int64)
 
 
-def room(size: int, *dtypes: type[np.generic]) -> list[Array]:
-    """Return uninitialized arrays of these 8-byte types, for loops.
-
-    They lie in one block: C's `malloc` keeps as much memory for the next call as its largest block
-    had, and new pages cost time.
-    """
-    block: WordArray = np.empty((len(dtypes), size), np.uint64)
-    return [row.view(dtype) for row, dtype in zip(block, dtypes, strict=True)]
-
-
 def empty_tree(game: Game, seeds: WordArray, max_nodes: int, edge_stride: int) -> Tree:
     """Return T empty trees, one for each of the seeds (T,), with room for these nodes and edges
     each, and for the keys of a history before the root.
@@ -181,8 +171,11 @@ def empty_tree(game: Game, seeds: WordArray, max_nodes: int, edge_stride: int) -
     trees, size = len(seeds), position_size(game)
     fields: list[Any] = [
         np.empty(trees * max_nodes * size, word_type(game)),
-        *room(trees * max_nodes, *7 * [np.int64], np.float64),
-        *room(trees * edge_stride, *3 * [np.int64], *2 * [np.float64]),
+        # Few blocks: C's `malloc` keeps as much memory for the next call as its largest one had.
+        *np.empty((7, trees * max_nodes), np.int32),
+        np.empty(trees * max_nodes),
+        *np.empty((3, trees * edge_stride), np.int32),
+        *np.empty((2, trees * edge_stride)),
         *(numbers(trees) for _ in range(3)),
         np.array(seeds),
         words(trees * game.history),

@@ -10,7 +10,6 @@ import numpy as np
 from boardenvs.game.state import FloatArray, IntArray
 from boardenvs.search.compiled.policies import Gumbel
 from boardenvs.search.compiled.tree import NONE
-from boardenvs.search.compiler import room
 
 
 class GumbelSettings(NamedTuple):
@@ -34,7 +33,7 @@ def gumbel_policy(noise: FloatArray, settings: GumbelSettings, *, solves: bool =
         winning=np.full(len(noise), NONE),
         simulations=settings.simulations,
         num_actions=noise.shape[1],
-        weights=room(noise.shape[1], np.float64)[0],
+        weights=np.empty(noise.shape[1]),
         solves=int(solves),
     )
 

@@ -31,7 +31,6 @@ from boardenvs.search.compiler import (
     empty_tree,
     numbers,
     position_words,
-    room,
     state_of_words,
 )
 from boardenvs.search.halving import GumbelSettings, gumbel_policy
@@ -206,7 +205,7 @@ class Trees:
         self.compiled(add_roots)(
             position_words(state).ravel(), edges_below, evaluator is None, self.tree
         )
-        origins = room(self.tree.max_nodes, np.int64)[0]
+        origins = np.empty(self.tree.max_nodes, np.int64)
         for row, subtree in enumerate(kept):
             if subtree is not None:
                 self.compiled(copy_subtree)(subtree.node, subtree.tree, row, self.tree, origins)
@@ -231,9 +230,11 @@ class Trees:
     def _working_memory(self) -> tuple[Leaves, Steps]:
         """Return room for the leaves that can be evaluated at once."""
         rows, nodes = self._size * self._at_once, self.tree.max_nodes
-        (node,), (path,) = room(rows, np.int64), room(self._size * nodes, np.int64)
-        steps = room(WALKS_A_LEAF * self._at_once * nodes, np.int64, np.int64, np.float64)
-        return Leaves(node, path, numbers(self._size)), Steps(*steps)
+        leaves = Leaves(
+            np.empty(rows, np.int64), np.empty(self._size * nodes, np.int64), numbers(self._size)
+        )
+        edge, node = np.empty((2, WALKS_A_LEAF * self._at_once * nodes), np.int64)
+        return leaves, Steps(edge, node, np.empty(len(edge)))
 
     def search(self, simulations: int, stop: Callable[[], bool] | None = None) -> None:
         """Search until each tree has this number of simulations, within its room, or its result is
@@ -286,7 +287,7 @@ class Trees:
         nodes, edges = int(tree.visits[root]) + 1, int(tree.edges_used[row])
         part = empty_tree(self.game, np.zeros(1, np.uint64), nodes, edges)
         part.max_edges[0] = edges
-        self.compiled(copy_subtree)(node, tree, 0, part, room(nodes, np.int64)[0])
+        self.compiled(copy_subtree)(node, tree, 0, part, np.empty(nodes, np.int64))
         return Subtree(part, 0)
 
     def _simulate(

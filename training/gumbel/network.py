@@ -92,10 +92,12 @@ class NetworkLearner:
         """Take a gradient step; return policy loss, value loss and entropy, (3,)."""
         for group in self._optimizer.param_groups:
             group["lr"] = rate
-        policy, has_policy, target = (
-            th.from_numpy(x).to(self._device) for x in (batch.policy, batch.has_policy, batch.value)
+        state, *targets = batch
+        planes, legal, policy, has_policy, target = (
+            th.from_numpy(x).to(self._device)
+            for x in (self.game.observe_planes(state), self.game.legal(state), *targets)
         )
-        logits, values = self.network(*_tensors(self.game, batch.state, self._device))
+        logits, values = self.network(planes, legal)
         log_probabilities = log_softmax(logits, dim=1)
         count = has_policy.sum().clamp(min=1)
         losses = -(policy.float() * log_probabilities).sum(dim=1)
@@ -123,9 +125,3 @@ class NetworkLearner:
         self.network.load_state_dict(snapshot["network"])
         self.player.load_state_dict(snapshot["average"])
         self._optimizer.load_state_dict(snapshot["optimizer"])
-
-
-def _tensors(game: Game, state: State, device: th.device) -> tuple[th.Tensor, th.Tensor]:
-    """Return the planes, (B, C, R, F) int8, and the legal actions, (B, A) bool."""
-    planes, legal = (th.from_numpy(x) for x in (game.observe_planes(state), game.legal(state)))
-    return planes.to(device), legal.to(device)

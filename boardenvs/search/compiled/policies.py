@@ -164,8 +164,9 @@ def best_score(row: int, tries: int, policy: Gumbel, tree: Tree) -> int:
     value; an edge that wins at once comes first.
     """
     root = row * tree.max_nodes
-    untried = mixed_value(root, tree)
-    scale = value_scale(root, policy, tree)
+    untried, scale = 0.0, 0.0
+    if tries > 0:  # else all have the value of an action without visits
+        untried, scale = mixed_value(root, tree), value_scale(root, policy, tree)
     best, highest = number(tree.first_edge[root]), -1e30
     for edge in edges_of(root, tree):
         if tree.edge_visits[edge] == tries:

@@ -177,11 +177,13 @@ def expand(node: int, position: PackedPosition, row: int, tree: Tree) -> bool:
 
 def set_priors(node: int, probabilities: Array, start: int, tree: Tree) -> None:
     """Set the priors of a node's edges to their shares of probabilities[start + action]."""
-    total = 1e-30
-    for edge in edges_of(node, tree):
-        total += probabilities[start + tree.edge_action[edge]]
-    for edge in edges_of(node, tree):
-        tree.edge_prior[edge] = probabilities[start + tree.edge_action[edge]] / total
+    edges, total = edges_of(node, tree), 1e-30
+    for edge in edges:
+        tree.edge_prior[edge] = probabilities[start + tree.edge_action[edge]]
+        total += tree.edge_prior[edge]
+    share = 1.0 / total
+    for edge in edges:
+        tree.edge_prior[edge] *= share
 
 
 @inline
