@@ -85,8 +85,9 @@ class BoardNetwork(th.nn.Module):
         converts = self.layers["policy"].weight.dtype != self._dtype
         with th.autocast(planes.device.type, th.bfloat16, enabled=converts):
             shared = features(TORCH, self, *(x.to(self._dtype) for x in inputs))
-            outputs = logits(TORCH, self, shared), values(TORCH, self, shared)
-        return outputs[0].float(), outputs[1].float()
+        if converts:  # a logit of 8 in bfloat16 is wrong by up to .03, so is what PPO compares
+            shared = shared[0] if shared[0] is None else shared[0].float(), shared[1].float()
+        return logits(TORCH, self, shared).float(), values(TORCH, self, shared).float()
 
     def forward(self, planes: th.Tensor, legal: th.Tensor) -> tuple[th.Tensor, th.Tensor]:
         """Return `outputs` of planes, with `NEVER` where `legal`, (B, A) bool, is not set."""
