@@ -317,8 +317,8 @@ def test_a_killed_worker_costs_nothing_and_one_worker_plays_as_none_does(
 
 def test_ctrl_c_reaches_the_learner_alone_which_goes_on_bit_for_bit(tiny: str) -> None:
     """As a terminal sends it, to all processes."""
-    words = [tiny, "--set", "search.workers=2", "--set", "steps=640"]
-    assert main([*words, "--set", "name=whole"]) == 0
+    words = [tiny, "--set", "search.workers=1", "--set", "steps=640"]
+    assert main([*words, "--set", "name=whole", "--set", "search.workers=0"]) == 0
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     run = subprocess.Popen(
         [sys.executable, "-m", "training.gumbel", *words],
