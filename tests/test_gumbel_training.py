@@ -174,6 +174,7 @@ def test_the_latest_positions_are_kept_and_wait_for_their_own_game() -> None:
         count = len(known_by)
         state = game.init(count)
         state.own[:] = [(1 << k) - 1 for k in known_by]  # as many pieces, under any symmetry
+        state.to_move[:] = [k % 2 for k in known_by]
         nothing, values = np.zeros((count, game.num_actions)), np.full(count, 0.4)
         replay.add(state, nothing, np.ones(count, bool), values, np.full(count, number))
 
@@ -185,10 +186,10 @@ def test_the_latest_positions_are_kept_and_wait_for_their_own_game() -> None:
     add(0, 1, 2, 3, number=0)
     add(4, 5, number=1)  # in the place of the two oldest
     replay.finish(np.array([0]), np.ones(1))
-    assert drawn() == {(2, 0.85), (3, 0.85)}
+    assert drawn() == {(2, 0.85), (3, -0.65)}
     assert (replay.ready, replay.added) == (2, 6)
     replay.finish(np.array([1]), -np.ones(1))
-    assert drawn() == {(2, 0.85), (3, 0.85), (4, -0.65), (5, -0.65)}
+    assert drawn() == {(2, 0.85), (3, -0.65), (4, -0.65), (5, 0.85)}
     add(0, 1, number=2)
     assert replay.ready == 2
 
