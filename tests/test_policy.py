@@ -112,6 +112,13 @@ def test_towers_in_machine_code_are_those_of_numpy(ranks: int, files: int, chann
     assert replace(network, size={**network.size, "channels": 8}).compiled_trunk is None
 
 
+def test_a_tower_that_says_tanh_is_refused() -> None:
+    """It would be computed with ReLU."""
+    network = random_policy(OTHELLO, TOWER).network
+    with pytest.raises(ValueError, match="tanh"):
+        Policy(OTHELLO, replace(network, size=TOWER | {"activation": "tanh"}))
+
+
 @pytest.mark.parametrize("spec", ["hex", "checkers", "chess"])
 @settings(max_examples=3)
 @given(seed=st.integers(0, 2**32 - 1))
@@ -141,6 +148,10 @@ def test_a_policy_of_more_steps_plays_the_same_game_of_fewer() -> None:
     """The game to train in has 200 steps, and its last 50 are the whole of the usual one."""
     game = games.make("lines_of_action")
     assert game.for_training == games.make("lines_of_action:max_steps=200")
+    tournament = games.make("lines_of_action:rules=tournament")  # which has steps of its own
+    assert tournament.for_training == tournament
+    longer = games.make("lines_of_action:rules=tournament,max_steps=200")
+    assert longer.plies_before(tournament) is None
     policy = random_policy(game.for_training)
     state = random_openings(game, 8, (0, 40), np.random.default_rng(0))
     played = policy.evaluate(game, state)

@@ -45,7 +45,9 @@ class Policy:
             raise ValueError(
                 f"{self.name} sees boards as their movers do: {self.game.id} has no mover_symmetry"
             )
-        check_name("activation", self.network.size["activation"], ACTIVATIONS)
+        is_tower = "channels" in self.network.size
+        known = ("relu",) if is_tower else ACTIVATIONS
+        check_name("activation", self.network.size["activation"], known)
         layers, shapes = self.network.layers, shapes_of(self.game, self.network.size)
         if layers.keys() != shapes.keys():
             raise ValueError(f"the layers are {sorted(layers)}: they must be {sorted(shapes)}")
@@ -88,7 +90,7 @@ class Policy:
 
     def plies_before(self, game: Game) -> int:
         """Return `Game.plies_before` of its game; ValueError if that has other rules."""
-        before = self.game.plies_before(game)
+        before = 0 if game is self.game else self.game.plies_before(game)
         if before is None:
             why = "a network is for the rules that it was trained with"
             games.check_same_rules(game, self.game, f"{self.name} plays", why)

@@ -145,7 +145,7 @@ class JaxRules:
     def by_mover(self, board: JaxPosition) -> tuple[JaxPosition, jax.Array]:
         """Return the position as its mover sees it, and where each action is there, (A,) int."""
         views, size = self.game.views, len(board.words)
-        view = board.to_move * (len(views.images) - len(self.game.symmetries))
+        view = board.to_move * views.of_second
         image = self._compiled(self.game.kernels.view, pieces=True)
         words = tuple(image(*board.words, *board.legal_bits, view))
         seen = board._replace(words=words[:size], legal_bits=words[size:], to_move=view * 0)

@@ -35,12 +35,12 @@ class Views:
         if mover is not None:
             images += [image[game.action_images(mover)] for image in images]
         self.images: IntArray = np.stack(images)  # (V, A): of each action
+        self.of_second = len(images) - len(game.symmetries)  # the second role's first view
         self.originals: IntArray = np.argsort(images, axis=1)  # (V, A): of each image
 
     def of_movers(self, state: State, symmetries: IntArray | int = 0) -> IntArray:
         """Return the view of each position's mover under these of the symmetries, (B,) intp."""
-        second = np.intp(len(self.images) - len(self._game.symmetries))
-        views: IntArray = state.to_move * second + symmetries
+        views: IntArray = state.to_move * np.intp(self.of_second) + symmetries
         return views
 
     def by_movers(self, state: State, symmetries: IntArray | int = 0) -> tuple[State, IntArray]:

@@ -116,13 +116,15 @@ class LinesOfAction(Game):
     @property
     def for_training(self) -> LinesOfAction:
         # Of random games 45 % are decided in 200 steps, .4 % in 50.
-        return replace(self, max_steps=max(self.max_steps, _STEPS_TO_LEARN))
+        enough = self.rules == "tournament" or self.max_steps >= _STEPS_TO_LEARN
+        return self if enough else replace(self, max_steps=_STEPS_TO_LEARN)
 
     def plies_before(self, game: Game) -> int | None:
-        if not isinstance(game, LinesOfAction) or game.max_steps > self.max_steps:
-            return None
+        if not isinstance(game, LinesOfAction) or self.rules == "tournament":
+            return super().plies_before(game)
+        plies = self.max_steps - game.max_steps
         alike = replace(self, max_steps=game.max_steps).has_rules_of(game)
-        return self.max_steps - game.max_steps if alike else None
+        return plies if alike and plies >= 0 else None
 
     @property
     def judged_as(self) -> LinesOfAction:

@@ -24,7 +24,7 @@ from training.folder import RunError, to_arrays
 from training.gumbel.gumbel_settings import GumbelConfig
 from training.gumbel.network import NetworkLearner
 from training.gumbel.replay import ReplayBuffer
-from training.gumbel.workers import Workers, total
+from training.gumbel.workers import SelfPlayWorkers, total
 from training.run import Run, game_metrics
 from training.run_settings import between, find_device, find_precision
 
@@ -45,7 +45,7 @@ class GumbelRun(Run):
             network.take(start)
         self.learner = NetworkLearner(self.game, network.to(device), settings)
         self._replay = ReplayBuffer(self.game, settings.replay, settings.search_value)
-        self._workers = Workers(config, self.learner.player)
+        self._workers = SelfPlayWorkers(config, self.learner.player)
         self._rounds = self._workers.rounds()
         self._to_learn = 0.0  # positions to learn from, of those played
 

@@ -16,7 +16,7 @@ from training.gumbel.network import JudgedNetwork
 from training.run import board_groups, board_options
 
 
-class Played(NamedTuple):
+class PlayedRound(NamedTuple):
     """Some plies on all boards, as arrays."""
 
     positions: list[Any]  # what `ReplayBuffer.add` takes, the state as `Game.packed` has it
@@ -56,7 +56,7 @@ class SelfPlay:
         self._capped_role: IntArray = np.full(len(boards), -1, np.int64)
         self._draw_capped_roles(boards)
 
-    def play(self, evaluator: Evaluator, plies: int) -> Played:
+    def play(self, evaluator: Evaluator, plies: int) -> PlayedRound:
         """Play this many plies on every board."""
         positions, results = list[Any](), list[Any]()
         if self._judge is not None:
@@ -75,7 +75,7 @@ class SelfPlay:
             self._begun += len(over)
             self._draw_capped_roles(over)
         states, *columns = zip(*positions, strict=True)
-        return Played(
+        return PlayedRound(
             [self.game.packed(concat(states)), *map(np.concatenate, columns)],
             [*map(np.concatenate, zip(*results, strict=True))],
             self.boards.take_ended(),

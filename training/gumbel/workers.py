@@ -25,7 +25,7 @@ from boardenvs.game.state import Array
 from boardenvs.utils.decoding import decode
 from training.gumbel.gumbel_settings import GumbelConfig, LearningSettings, SearchSettings
 from training.gumbel.network import NetworkEvaluator
-from training.gumbel.self_play import Played, SelfPlay
+from training.gumbel.self_play import PlayedRound, SelfPlay
 from training.run_settings import find_device, find_precision
 
 
@@ -43,7 +43,7 @@ class Round:
         """A number of this round alone; see `Task`."""
         return self.games["begun"] if self.games else self.worker
 
-    def run(self) -> Played:
+    def run(self) -> PlayedRound:
         """Play it."""
         play, network = _prepared(self.settings)
         if self.games is None:
@@ -76,7 +76,7 @@ def _prepared(settings: str) -> tuple[SelfPlay, BoardNetwork]:
     return play, network.to(device)
 
 
-class Workers:
+class SelfPlayWorkers:
     """The workers of a training. `in_progress` is all that the round in progress depends on."""
 
     def __init__(self, config: GumbelConfig, network: BoardNetwork) -> None:
@@ -84,12 +84,12 @@ class Workers:
         self._executor = _executor(config.search)
         self.in_progress: dict[str, Any] = {"games": [None] * max(1, config.search.workers)}
 
-    def rounds(self) -> Generator[list[Played], None, None]:
+    def rounds(self) -> Generator[list[PlayedRound], None, None]:
         """Yield each round, by worker, while the next one is played; closing it ends the workers.
 
         WorkerError if processes die again and again.
         """
-        rounds = list[Played]()
+        rounds = list[PlayedRound]()
         self.in_progress.setdefault("weights", self._weights())
         with self._executor:
             while True:
