@@ -36,8 +36,8 @@ def test_the_readme_takes_a_minute():
 
 
 def test_examples_run_as_they_stand(tmp_path):
-    """But for the last one, the training, which `test_learning.py` runs."""
-    game, match, training = readme_examples()
+    """Except the second one, the training, which `test_learning.py` runs."""
+    game, training, match = readme_examples()
     assert re.search(r"^black (100|50|0)", run_example(game, tmp_path, readme=True), re.MULTILINE)
     printed = run_example(match, tmp_path, readme=True)
     score = r"^(\d\.\d{3}) \[\d\.\d{3}, \d\.\d{3}\] \(\+\d+ =\d+ -\d+\)$"
