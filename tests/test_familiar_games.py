@@ -10,11 +10,11 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from boardenvs import games, render
+from boardenvs import IllegalActionError, games, render
 from boardenvs.game import Game
 from boardenvs.game.fen import parse_position
 from boardenvs.game.position import Position
-from boardenvs.play import parse_move
+from boardenvs.play import parse_move, read_turn
 
 # Games in algebraic notation, of which the last moves are: mate, castling on both sides, capture en
 # passant, check, two knights that could go there, by file and by rank, and promotion.
@@ -64,6 +64,48 @@ def test_moves_of_chess_are_written_and_read_in_algebraic_notation(line: str) ->
         assert chess.other_name(action, position) == name
         before, position = position, position.step(action)
     assert parse_move(LINES[line], before) == action
+
+
+# As players write moves, and what these are called here.
+SPELLINGS = {
+    ("chess", "e4 d7d5 e4xd5 Qxd5 Nb1-c3 Qd5a5 Ng1f3 Bg4 Be2 Nbd7 0-0 O-O-O"): (
+        "e2e4 d7d5 e4d5 d8d5 b1c3 d5a5 g1f3 c8g4 f1e2 b8d7 e1g1 e8c8"
+    ),
+    ("chess", "a2-a4 b5 axb5 a6 bxa6 Nc6 a6-a7! Rb8 a7xb8=Q"): (
+        "a2a4 b7b5 a4b5 a7a6 b5a6 b8c6 a6a7 a8b8 a7b8"
+    ),
+    ("chess", "a4 b5 axb5 a6 bxa6 Nc6 a7 Rb8 a7b8q"): (
+        "a2a4 b7b5 a4b5 a7a6 b5a6 b8c6 a6a7 a8b8 a7b8"
+    ),
+    ("checkers", "11-15 f6-e5 d4:f6 G7xE5"): "c3-d4 f6-e5 d4-f6 g7-e5",
+    ("checkers", "09-14 22-18 5-9 18-15 11x18 21-17 14x21 23x5"): (
+        "g3-f4 f6-e5 h2-g3 e5-d4 c3-e5 h6-g5 f4-h6 d6-f4 f4-h2"
+    ),
+    ("checkers", "g3f4 f6e5 h2g3 e5d4 c3xe5 h6g5 f4xh6 d6xf4xh2"): (
+        "g3-f4 f6-e5 h2-g3 e5-d4 c3-e5 h6-g5 f4-h6 d6-f4 f4-h2"
+    ),
+    ("nine_mens_morris", "a7 b6 d7 b4 g7xb6 b2 a1 b6 xA1"): "a7 b6 d7 b4 g7 b6 b2 a1 b6 a1",
+    ("lines_of_action", "c8:a6 A3xC1 b8-b6 h6f8"): "c8-a6 a3-c1 b8-b6 h6-f8",
+    ("go", "D4 J9 PASS"): "d4 j9 pass",
+    ("hex", "K11 a1"): "k11 a1",
+    ("othello", "F5 f6"): "f5 f6",
+}
+
+
+@pytest.mark.parametrize(("name", "line"), SPELLINGS)
+def test_moves_are_read_as_players_write_them(name: str, line: str) -> None:
+    position, names = games.make(name).start(), []
+    for word in line.split():
+        for action in read_turn(word, position):
+            names.append(position.game.action_name(action, position))
+            position = position.step(action)
+    assert " ".join(names) == SPELLINGS[name, line]
+
+
+def test_a_text_that_may_mean_two_moves_is_refused() -> None:
+    position = _played(games.make("chess"), "Nf3 a6 d3 a5")
+    with pytest.raises(IllegalActionError, match="'Nd2' may mean 2 moves"):
+        read_turn("Nd2", position)
 
 
 @pytest.mark.parametrize(("name", "line"), ENDINGS)

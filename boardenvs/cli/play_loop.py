@@ -15,7 +15,7 @@ from boardenvs.agents.analyse import analyse, default_analyst
 from boardenvs.cli.tables import moves_table
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.position import Position
-from boardenvs.play import HUMAN, GameSession, GameStore, choose_action, legal_names, parse_move
+from boardenvs.play import HUMAN, GameSession, GameStore, choose_action, legal_names, read_turn
 from boardenvs.render import to_ansi
 
 with contextlib.suppress(ImportError):  # Windows has none
@@ -77,8 +77,8 @@ class TerminalGame:
             self._play(action)
             self._console.print(f"{side} played {_named(action, position)}")
 
-    def _play(self, action: int) -> None:
-        self.session.play(action)
+    def _play(self, *actions: int) -> None:
+        self.session.play_line(actions)
         self._changed()
 
     def _changed(self) -> None:
@@ -98,7 +98,7 @@ class TerminalGame:
             if command is not None:
                 command()
             elif text:
-                self._play(parse_move(text, self.session.position))
+                self._play(*read_turn(text, self.session.position))
         except ValueError as error:
             advice = "; or type help" if isinstance(error, IllegalActionError) else ""
             self._console.print(f"{error}{advice}", style="red")

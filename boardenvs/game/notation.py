@@ -8,10 +8,13 @@ after the other (`Parts`), or a subclass of `Notation`.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from boardenvs.board.bitboard import DIRECTIONS, Direction, squares_of, steps
 from boardenvs.board.symmetry import Symmetry
@@ -21,8 +24,11 @@ if TYPE_CHECKING:
     from boardenvs.game.game import Game
     from boardenvs.game.position import Position
 
+Line: TypeAlias = tuple[int, ...]
 PASS = "pass"  # the last action
-
+_NUMBER = re.compile(r"(?<![a-p\d])(?:0?[1-9]|[12]\d|3[0-2])(?!\d)")  # of 32 squares
+_BETWEEN = re.compile(r"(?<=\d)[-x:>=~\u2013\u2014\u2192\u00d7]*(?=[a-z]\d)")
+_PASSES = ("pa", "ps", "--")
 
 _BY_SQUARES = "as the square that the piece leaves, a hyphen and the square that it goes to, as in"
 
@@ -39,6 +45,7 @@ class Notation(ABC):
     planes: int = 1  # the number of such parts
     needs_position = True  # whether the name of an action depends on the position
     written = "like"  # how people write moves, before an example
+    numbered: tuple[int, ...] = ()  # the squares that people number, from 1 on
 
     def explain(self, game: Game) -> str:
         """Return the meaning of the actions (except noop) in Markdown."""
@@ -68,9 +75,15 @@ class Notation(ABC):
         """Another usual name of a legal action, such as "Nf3"; "" if there is none."""
         return ""
 
-    def spellings(self, game: Game, action: int, position: Position) -> tuple[str, ...]:
-        """Further names of a legal action that are read, such as "e7e8q"."""
-        return ()
+    def turns(self, text: str, position: Position) -> list[Line]:
+        """Return the legal actions, several where a side goes on, that a text means which is the
+        name of none: all that visit its squares, such as "d4xf6xd8" or "a7-d7xa1".
+        """
+        game, plain = position.game, plain_move(text, position.game)
+        squares = {game.square_name(square): square for square in range(game.board.size)}
+        wanted = tuple(squares[name] for name in plain.split("-") if name in squares)
+        whole = len(wanted) == len(plain.split("-"))
+        return [*dict(_lines(position, wanted)).values()] if whole else []
 
     def plane_images(self, symmetry: Symmetry) -> list[int]:
         """Return the image of each part under a symmetry of the board, where a part has an action a
@@ -243,6 +256,7 @@ class Parts(Notation):
     """The actions of several notations, one after the other. Their names must differ."""
 
     parts: tuple[Notation, ...]
+    numbered: tuple[int, ...] = ()
 
     @property
     def needs_position(self) -> bool:  # type: ignore[override]
@@ -377,6 +391,37 @@ class Moving(Notation):
         if not set(images) <= set(vectors):
             raise ValueError(f"{symmetry} turns the directions {vectors} into others, {images}")
         return [vectors.index(image) for image in images]
+
+
+@lru_cache(1 << 16)
+def plain_move(text: str, game: Game) -> str:
+    """Return a move in small letters, with names for numbers of squares, a hyphen between squares
+    and nothing else.
+    """
+    text = "".join(text.lower().split())
+    if text in _PASSES:
+        return PASS
+    if squares := game.notation.numbered:
+        text = _NUMBER.sub(lambda number: game.square_name(squares[int(number[0]) - 1]), text)
+    return _BETWEEN.sub("-", text).strip("x:-")
+
+
+def _lines(
+    position: Position, wanted: Line, path: Line = (), line: Line = ()
+) -> Iterator[tuple[Position, Line]]:
+    """Yield the lines of a side's actions that visit these squares, with the position after each.
+
+    Squares between the first and the last may be left out where the same piece goes on.
+    """
+    for action in position.legal_actions():
+        squares = position.game.action_squares(action, position)
+        visited = path + squares[path[-1:] == squares[:1] :]
+        if visited[:1] == wanted[:1]:
+            after, actions = position.step(action), (*line, action)
+            if visited[-1] == wanted[-1] and {*wanted} <= {*visited}:
+                yield after, actions
+            elif after.to_move == position.to_move and (len(squares) > 1 or visited[1:] == ()):
+                yield from _lines(after, wanted, visited, actions)
 
 
 def _compass(direction: Direction) -> str:

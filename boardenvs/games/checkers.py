@@ -38,6 +38,9 @@ DRAWN = {
 }
 MOST = max(QUIET.values())
 
+# The squares 1 to 32 of checkers' players: black, who begins with them, is our white.
+NUMBERED = tuple(8 * y + 6 + y % 2 - 2 * x for y in range(8) for x in range(4))
+
 # An action: a step (1) or a jump (2), one of the ways, and the square that the piece leaves.
 _ACTIONS = [(length, way, 1 << square) for length in (1, 2) for way in WAYS for square in range(64)]
 _SOURCE = Table([source for _, _, source in _ACTIONS] + [0])
@@ -56,7 +59,7 @@ class Checkers(Game):
     squares: ClassVar = ("own", "opp", "kings", "jumper")  # that has jumped and must go on
     variants: ClassVar = tuple(QUIET)
     numbers: ClassVar = {"quiet": MOST + 1}  # plies since a capture or a man's move
-    notation: ClassVar = Parts((Moving(WAYS, distance=1), Moving(WAYS, distance=2)))
+    notation: ClassVar = Parts((Moving(WAYS, distance=1), Moving(WAYS, distance=2)), NUMBERED)
     mover_symmetry: ClassVar = Symmetry(flip_files=True, flip_ranks=True)
     look: ClassVar = Look("wood", (WHITE, BLACK), badges=(("kings", CROWN),))
 

@@ -5,6 +5,7 @@ has the pieces for a mate.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
@@ -77,6 +78,8 @@ _NAMES = [
 ]
 _NUMBERS = {name: action for action, name in enumerate(_NAMES) if "--" not in name}
 _NUMBERS |= {f"{name[:-1]}q": _NUMBERS[name[:-1]] for name in _NUMBERS if name[-1] == "n"}
+_SAN = re.compile(r"([KQRBNP]?)([a-h]?)([1-8]?)[-x:]?([a-h].)=?\(?([QRBNqrbn]?)\)?")
+_CASTLED = {"O-O": "Keg.", "O-O-O": "Kec."}
 
 
 @dataclass(frozen=True)
@@ -96,10 +99,20 @@ class Moves(Notation):
             raise ValueError(f"{text!r} is not a move like 'e2e4' or 'e7e8n'")
         return _NUMBERS[text]
 
-    def spellings(self, game: Game, action: int, position: Position) -> tuple[str, ...]:
-        queening = f"{_NAMES[action]}q"
-        moved = position.word("pawns") >> action % 64 & 1
-        return (queening,) if moved and queening in _NUMBERS else ()
+    def turns(self, text: str, position: Position) -> list[tuple[int, ...]]:
+        """Read algebraic notation, short or long: "Nbd7", "e4xd5", "e7-e8=Q", "0-0"."""
+        text = re.sub(r"[+#!?\s]|e\.p\.", "", text)
+        text = _CASTLED.get(text.upper().replace("0", "O"), text)
+        if (match := _SAN.fullmatch(text)) is None:
+            return []
+        kind, file, rank, end, piece = match.groups()
+        kind = kind or ("." if file and rank else "P")
+        form = f"{kind}{file or '.'}{rank or '.'}{end}{piece.lower() or 'q?'}"
+        return [
+            (action,)
+            for action in position.legal_actions()
+            if re.fullmatch(form, _in_full(position, action))
+        ]
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
         return _ENDS[action]
@@ -118,10 +131,22 @@ class Moves(Notation):
         return _san(position, action) + check
 
 
+def _in_full(position: Position, action: int) -> str:
+    """Return the move with its piece and what a pawn becomes: "Ng1f3", "Pe7e8q"."""
+    letter = LETTERS[_kind(position, action % 64)]
+    queens = letter == "P" and _NAMES[action][3:] in ("1", "8")
+    return letter + _NAMES[action] + "q" * queens
+
+
+def _kind(position: Position, square: int) -> str:
+    """Return the kind of the piece on a square."""
+    return next(kind for kind in LETTERS if position.word(kind) >> square & 1)
+
+
 def _san(position: Position, action: int) -> str:
     """Return the move without the sign of check."""
     source, target = _ENDS[action]
-    kind = next(kind for kind in LETTERS if position.word(kind) >> source & 1)
+    kind = _kind(position, source)
     begin, end = square_name(source), square_name(target)
     if kind == "kings" and abs(target - source) == 2:
         return "O-O" if target > source else "O-O-O"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from boardenvs.game.errors import IllegalActionError
-from boardenvs.game.notation import PASS
+from boardenvs.game.notation import PASS, plain_move
 from boardenvs.game.position import Position
 from boardenvs.utils.checks import cut
 
-_SEPARATORS = re.compile(r"[\s\-x:>=]+")
 _SHOWN = 12  # legal moves in a message
 
 
@@ -20,40 +17,27 @@ def legal_names(position: Position) -> dict[str, int]:
     return {position.game.action_name(a, position): a for a in position.legal_actions()}
 
 
-def legal_spellings(position: Position) -> dict[str, int]:
-    """Return the legal actions by name, and by the further names that are read."""
-    game = position.game
-    return {
-        spelling: action
-        for name, action in legal_names(position).items()
-        for spelling in (name, *game.notation.spellings(game, action, position))
-    }
+def read_turn(text: str, position: Position) -> tuple[int, ...]:
+    """Return the legal actions that a text means: one, or all of a turn such as "d4xf6xd8".
+
+    Capitals, spaces and what stands between two squares are free: "D3", "b1 b3" and "B1xB3" are
+    read. IllegalActionError, with what is legal, where the text is no legal move, or several.
+    """
+    game, legal = position.game, legal_names(position)
+    plain = plain_move(text, game)
+    for name, action in legal.items():
+        if plain == plain_move(name, game):
+            return (action,)
+    turns = game.notation.turns(text, position) if legal else []
+    if len(turns) == 1:
+        return turns[0]
+    wrong = f"may mean {len(turns)} moves" if turns else f"is no legal move: {_listed(legal)}"
+    raise IllegalActionError(f"{cut(text.strip())!r} {wrong}")
 
 
 def parse_move(text: str, position: Position) -> int:
-    """Return the legal action that a text means.
-
-    Capitals, spaces and what stands between two squares are free: "D3", "b1 b3" and "B1xB3" are
-    read. IllegalActionError, with what is legal, where the text is no legal move.
-    """
-    legal = legal_names(position)
-    for name, action in legal_spellings(position).items():
-        if _plain(name) == _plain(text):
-            return action
-    for action in legal.values():
-        other = position.game.other_name(action, position)
-        if other and _unmarked(other) == _unmarked(text):
-            return action
-    raise IllegalActionError(f"{cut(text.strip())!r} is no legal move: {_listed(legal)}")
-
-
-def _plain(text: str) -> str:
-    return _SEPARATORS.sub("", text.strip().lower())
-
-
-def _unmarked(text: str) -> str:
-    """Return a name of a move in chess without signs of check, promotion and quality."""
-    return re.sub(r"[+#=!?\s]", "", text).replace("0", "O")
+    """Return the legal action that a text means, of a longer turn the first; see `read_turn`."""
+    return read_turn(text, position)[0]
 
 
 def _listed(legal: dict[str, int]) -> str:

@@ -1,7 +1,7 @@
 """Games between people and agents, and reviews of games that were played."""
 
 from boardenvs.game.session import GameSession
-from boardenvs.games.notation import legal_names, parse_move
+from boardenvs.games.notation import legal_names, parse_move, read_turn
 from boardenvs.play.review import Review, ReviewedPly, review
 from boardenvs.play.session import (
     HUMAN,
@@ -22,6 +22,7 @@ __all__ = [
     "default_opponent",
     "legal_names",
     "parse_move",
+    "read_turn",
     "record_of",
     "review",
     "session_of",
