@@ -29,7 +29,7 @@ from boardenvs.records import Record, save
 # ---- calls ---------------------------------------------------------------------------------------
 
 OTHELLO, HOLES = make("othello"), make("othello_holes")
-WOLF, LINES = make("wolf_and_sheep"), make("lines_of_action")
+WOLF, LINES, CHESS = make("wolf_and_sheep"), make("lines_of_action"), make("chess")
 DESCRIBED = make("wolf_and_sheep_described")
 GAMES = [OTHELLO, HOLES, WOLF, LINES, DESCRIBED]
 THIRTEEN = (1 << 13) - 1
@@ -89,7 +89,7 @@ def texts_of_positions() -> Rows:
         ("8/8/8/3wb3/3bw3/8/8/8 black -1", "'-1' is not a number of plies"),
         ("8/8/8/3wb3/3bw3/8/8/8 black 99999999999", "it must be 0 or more, and at most 2**30"),
         ("X" * 63 + "O Y", "'Black', 'O', 'White', 'X', 'black'"),
-        ("-" * 63 + "z X", "'z' on h8 is none of 'X', 'O' and '-'"),
+        ("-" * 63 + "z X", "'z' in rank 8 is neither 'X', 'O', '-' nor"),
     ):
         yield partial(fen.parse_position, OTHELLO, text), said
         yield partial(fen.parse_position, OTHELLO, text), repr(text)
@@ -97,6 +97,34 @@ def texts_of_positions() -> Rows:
     board = "8/8/8/3wb3/3bw3/2b5/8/8 black"
     yield partial(fen.parse_position, HOLES, board), f"position '{board}'"
     yield partial(fen.parse_position, HOLES, board), "c6, which is a hole"
+
+    kings, pawn = "4k3/8/8/8/8/8/8/4K3", "4k3/8/8/4p3/8/8/8/4K3"
+    for text, said in (
+        (f"{kings} w -", "it must have six fields"),
+        (f"{kings} w - - 0 1 0", "it must have six fields"),
+        (f"{kings} w - - bm Ke2", "operations such as 'bm Nf3;'"),
+        (f"{kings} white - - 0 1", "unknown side 'white'. Known: 'b', 'w'"),
+        (f"{kings} w qK - 0 1", "castling is 'qK': it must be '-' or letters of 'KQkq'"),
+        (f"{kings} w Q - 0 1", "a1: a rook castles if it and its king are at home"),
+        ("4k2r/8/8/8/8/8/8/5K1R w K - 0 1", "h1: a rook castles"),
+        (f"{kings} w - z3 0 1", "'z3' is not a square"),
+        (f"{pawn} w - e3 0 1", "en passant is e3: no pawn has just passed it"),
+        (f"{pawn} b - e6 0 1", "en passant is e6"),
+        (f"{kings} w - - 101 1", "quiet is 101: it must be below 101"),
+        (f"{kings} w - - -1 1", "'-1' is not a number"),
+        (f"{kings} w - - 0 999999999", "it must be 0 or more, and at most 2**30"),
+        ("4k3/8/8/8/8/8/8/3KK3 w - - 0 1", "white has 2 kings: it must have one"),
+        ("8/8/8/8/8/8/8/4K3 w - - 0 1", "black has 0 kings: it must have one"),
+        ("4k2P/8/8/8/8/8/8/p3K3 w - - 0 1", "a1, h8: no pawn stands on the first or last rank"),
+        ("4k3/4R3/8/8/8/8/8/4K3 w - - 0 1", "black is in check, and not to move"),
+        ("4k3/8/8/8/8/8/4K3 w - - 0 1", "the board has 7 ranks: it must have 8"),
+        ("4k3/8/8/7/8/8/8/4K3 w - - 0 1", "rank 5, '7', has 7 squares: it must have 8"),
+        ("4k3/8/8/7x/8/8/8/4K3 w - - 0 1", "'x' in rank 5 is neither 'P', 'N'"),
+    ):
+        yield partial(fen.parse_position, CHESS, text), said
+        yield partial(fen.parse_position, CHESS, text), repr(text)
+    kindless = (*CHESS.start().by_role()[:2], 0, *CHESS.start().by_role()[3:])
+    yield partial(CHESS.position, kindless), "g7, h7: a piece is of one kind"
 
 
 def actions() -> Rows:

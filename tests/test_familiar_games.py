@@ -42,8 +42,16 @@ ENDINGS = {
     ("tictactoe", "a1 b1 c1 b2 a2 c2 b3 a3 c3"): "on a full board",
 }
 TEXTS = {  # of chess
-    "7b/5w2/6w1/8/8/8/8/8 black 99 queens=f7 kings=g6,h8": "by stalemate",
-    "7b/8/6w1/8/8/8/8/8 black 99 kings=g6,h8": "by insufficient material",
+    "7k/5Q2/6K1/8/8/8/8/8 b - - 0 50": "by stalemate",
+    "7k/8/6K1/8/8/8/8/8 b - - 0 50": "by insufficient material",
+    "7k/8/6K1/8/8/8/8/R7 w - - 100 90": "by the fifty-move rule",
+}
+LETTERS = {  # of chess
+    letter.upper() if side == "white" else letter: f"{side} {kind}"
+    for side in ("white", "black")
+    for letter, kind in zip(
+        "pnbrqk", ("pawns", "knights", "bishops", "rooks", "queens", "kings"), strict=True
+    )
 }
 
 
@@ -124,10 +132,33 @@ def test_draws_of_chess_end_in_words(text: str) -> None:
     assert position.game.ending(position) == TEXTS[text]
 
 
+def test_positions_of_chess_are_written_and_read_as_by_others() -> None:
+    """In FEN and EPD, at each ply of some games; a square en passant only where it is taken."""
+    others = pytest.importorskip("chess", reason='pip install "boardenvs[chess]"')
+    game, passed = games.make("chess"), 0
+    for seed in range(5):
+        rng, board, position = random.Random(seed), others.Board(), game.start()
+        while not position.is_over():
+            assert position.fen() == board.fen()
+            text = board.fen(en_passant="fen")
+            if board.ply() % 2:
+                counts = {"hmvc": board.halfmove_clock, "fmvn": board.fullmove_number}
+                text = board.epd(en_passant="fen", id="a; hmvc 9;", **counts)
+            read = parse_position(game, text)
+            assert read.words[:11] == position.words[:11]
+            assert (read.legal_bits, read.ply) == (position.legal_bits, position.ply)
+            passed += board.has_legal_en_passant()
+            board.push(rng.choice([*board.legal_moves]))
+            position = position.step(game.parse_action(board.peek().uci()))
+    assert passed
+
+
 def _in_text(position: Position) -> dict[str, set[str]]:
     """The squares of each kind of piece in the text of a position."""
     board, _, _, *words = position.fen().split()
     letters = {side[0]: side for side in position.game.sides}
+    if position.game.id == "chess":
+        letters, words = LETTERS, []
     found, kinds = defaultdict(set), dict[str, str]()
     for word in words:
         kind, _, squares = word.partition("=")

@@ -44,10 +44,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 POSITIONS = [
     (name, random_position(make(name), plies, plies).fen())
-    for name in ("othello", "wolf_and_sheep", "lines_of_action")
+    for name in ("othello", "wolf_and_sheep", "lines_of_action", "chess")
     for plies in (0, 20)
 ]
-PIECES = ["b", "r", "w", "s", "8", "1", "/", " ", "black", "white", "9", "X", "O", str(2**30)]
+PIECES = [*"brws81/ -K;9XO", "black", "white", str(2**30)]
 
 
 @fuzzed

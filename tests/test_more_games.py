@@ -23,7 +23,6 @@ from boardenvs import records
 from boardenvs.agents import make_agent
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.policy_file import save_policy
-from boardenvs.board.bitboard import from_squares
 from boardenvs.game import Game, PositionError
 from boardenvs.game.check import check_rules
 from boardenvs.game.fen import parse_position
@@ -93,9 +92,10 @@ def test_a_position_that_comes_again() -> None:
 # castling past attacked squares; with pawns en passant that give check or shield a king.
 PERFT = {
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq -": [48, 2039, 97862],
-    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - -": [14, 191, 2812],
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - -": [14, 191, 2812, 43238],
     "r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq -": [6, 264, 9467],
-    "rnbq1k1r/pp1Pbppp/2p5/8/2B5/8/PPP1NnPP/RNBQK2R w KQ -": [44, 1486],
+    "rnbq1k1r/pp1Pbppp/2p5/8/2B5/8/PPP1NnPP/RNBQK2R w KQ - 1 8": [44, 1486, 62379],
+    "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10": [46, 2079, 89890],
     "r3k2r/8/3Q4/8/8/5q2/8/R3K2R b KQkq -": [44, 1494],
     "r3k2r/8/3Q4/8/8/5q2/8/R3K2R w KQkq -": [45, 1510],
     "8/8/8/2k5/4p3/8/3P4/4K3 w - -": [6, 54, 364],
@@ -106,28 +106,9 @@ PERFT = {
 }
 
 
-def chess_position(fen: str) -> Position:
-    """The position of a FEN of chess."""
-    board, side, castling, passed = fen.split()
-    kinds = dict(
-        zip("pnbrqk", ("pawns", "knights", "bishops", "rooks", "queens", "kings"), strict=True)
-    )
-    pieces = "".join("." * int(c) if c.isdecimal() else c for c in board.replace("/", ""))
-    sets = dict.fromkeys(["own", "opp", *kinds.values()], 0)
-    for place, letter in enumerate(pieces):
-        if letter != ".":
-            for name in ("own" if letter.isupper() else "opp", kinds[letter.lower()]):
-                sets[name] |= 1 << (place ^ 56)
-    rooks = from_squares(
-        [{"K": "h1", "Q": "a1", "k": "h8", "q": "a8"}[c] for c in castling.strip("-")]
-    )
-    words = (*sets.values(), rooks, from_squares([passed] if passed != "-" else []), 0)
-    return boardenvs.games.make("chess").position(words, int(side == "b"))
-
-
 @pytest.mark.parametrize("fen", PERFT)
 def test_moves_of_chess_are_counted_as_by_others(fen: str) -> None:
-    position = chess_position(fen)
+    position = parse_position(boardenvs.games.make("chess"), fen)
     counts = [boardenvs.perft(position.game, d, position) for d in range(1, len(PERFT[fen]) + 1)]
     assert counts == PERFT[fen]
 
@@ -144,7 +125,7 @@ def test_a_position_is_another_only_while_a_capture_en_passant_is_legal(
     fen: str, moves: str
 ) -> None:
     """The pawn that is pinned to its king cannot take; the free one can, once."""
-    position = chess_position(fen)
+    position = parse_position(boardenvs.games.make("chess"), fen)
     for move in moves.split():
         assert not position.is_over()
         before, position = position, position.step(position.game.parse_action(move))

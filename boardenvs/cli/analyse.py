@@ -63,8 +63,8 @@ class AnalyseCommand:
         Argument(
             metavar="POSITION|FILE",
             help="A position: rows from the top, side to move and plies played; or 64 squares from "
-            "a1 to h8 as `X`, `O` and `-`, then `X` or `O` to move. Or a file of recorded games. "
-            "Default: the start of the game.",
+            "a1 to h8 as `X`, `O` and `-`, then `X` or `O` to move; in chess FEN. Or a file of "
+            "recorded games. Default: the start of the game.",
         ),
     ] = None
     agent: Annotated[

@@ -54,7 +54,7 @@ class PlayCommand:
     ] = None
     position: Annotated[
         str | None,
-        Option(help="Where to begin: rows from the top, side to move, plies played."),
+        Option(help="Where to begin: rows from the top, side to move, plies played; in chess FEN."),
     ] = None
     record: Annotated[Path, Option(metavar="FILE", help="The file of games, in JSON Lines.")] = (
         Path("runs/play.jsonl")

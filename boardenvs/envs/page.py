@@ -162,9 +162,7 @@ def _options(game: Game) -> str:
             '- `reward`: `"goal"` or `"zero_sum"`, see above.',
             *rules,
             '- `reset(options={"position": ...})` starts from a position, given as a '
-            f'`boardenvs.Position` or as text: `"{game.start().fen()}"` (rows from the top, '
-            "first letters of the sides, numbers of empty squares, side to move, plies played; a "
-            "ply is one action of one side).",
+            f'`boardenvs.Position` or as text: `"{game.start().fen()}"`; see `boardenvs.game.fen`.',
         ]
     )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache, reduce
 from inspect import cleandoc
 from itertools import chain, repeat
-from operator import index, or_
+from operator import and_, index, or_
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +19,7 @@ import numpy as np
 from boardenvs.board.bitboard import drawn, joined, parse_square, square_name, squares_of
 from boardenvs.board.symmetry import Symmetry
 from boardenvs.game.errors import PositionError
+from boardenvs.game.fen import parse_usual
 from boardenvs.game.kernels import Kernels
 from boardenvs.game.notation import PASS, Notation
 from boardenvs.game.position import Position, stack
@@ -269,14 +270,22 @@ class Game(Rules):
         return text + "".join(f" {name}={self.word_text(name, x)}" for name, x in rest if x)
 
     def ranks_of(self, position: Position) -> list[str]:
-        """Return the first letter of the side on each square, "." if it is empty, rank 1 first."""
-        board, sides = self.board, enumerate(self.sides)
-        signs = drawn([(side[0], position.pieces(i)) for i, side in sides], board.size)
+        """Return the letter on each square, "." if it is empty, rank 1 first."""
+        board, words = self.board, position.by_role()
+        sets = [(k, reduce(and_, map(words.__getitem__, its))) for k, its in self.letters.items()]
+        signs = drawn(sets, board.size)
         return [signs[a1 : a1 + board.columns] for a1 in range(0, board.size, board.columns)]
 
+    @property
+    def letters(self) -> Mapping[str, tuple[int, ...]]:
+        """The letters of pieces in texts, with the words that have their squares, by number as
+        `position` takes them: by default the first letters of the sides.
+        """
+        return {name[0]: (i % 2,) for i, name in enumerate((*self.sides, *self.roles))}
+
     def parse_fen(self, text: str) -> Position:
-        """Return the reverse of `fen` for games in plain Python; `game.fen` reads all others."""
-        raise NotImplementedError
+        """Return the reverse of `fen`; ValueError for a wrong text. See `game.fen`."""
+        return parse_usual(self, text)
 
     def text_of(self, position: Position) -> str | None:
         """Return the position as its own class draws it in text; None if it does not."""

@@ -26,7 +26,8 @@ from boardenvs.board import (
     steps,
 )
 from boardenvs.board.bitboard import parse_square, square_name, squares_of
-from boardenvs.game import About, Game, Notation, Position
+from boardenvs.game import About, Game, Notation, Position, PositionError
+from boardenvs.games.chess_fen import check_pieces, usual_text, write_fen
 from boardenvs.games.chess_look import LETTERS, LOOK
 from boardenvs.kernel import ALL, Bits, Table, less, nonzero, popcount, spread, when
 
@@ -194,6 +195,7 @@ class Chess(Game):
     )
     numbers: ClassVar = {"quiet": QUIET + 1}
     history: ClassVar = QUIET  # no position from before a capture or pawn move comes again
+    letters: ClassVar = {sign: (k // 6, 2 + k % 6) for k, sign in enumerate("PNBRQKpnbrqk")}
     notation: ClassVar = Moves()
     mover_symmetry: ClassVar = Symmetry(flip_ranks=True)
     look: ClassVar = LOOK
@@ -231,6 +233,31 @@ mate are draws.""",
         white = 0xFFFF
         pieces = map(both, ("bg", "cf", "ah", "d", "e"))
         return white, white << 48, HOME, *pieces, both("ah"), 0, 0
+
+    def position(self, words: tuple[int, ...], to_move: int = 0, ply: int = 0) -> Position:
+        """Return the position of these words, without a passed square if nobody can take there."""
+        position = super().position(words, to_move, ply)
+        board = _Board._make((*position.words[:11], to_move))
+        theirs = board._replace(own=board.opp, opp=board.own, to_move=1 - to_move)
+        if _threats(theirs).checking:
+            raise PositionError(f"{self.sides[1 - to_move]} is in check, and not to move")
+        up, down = (S, N) if to_move else (N, S)
+        jumped = board.empty & step(board.empty, down) & step(board.opp & board.pawns, up)
+        if board.passed & ~(jumped & board.rank(5)):
+            name = self.word_text("passed", board.passed)
+            raise PositionError(f"en passant is {name}: no pawn has just passed it")
+        if not board.passed or any(_passing(board, _threats(board)).values()):
+            return position
+        return super().position((*words[:9], 0, words[10]), to_move, ply)
+
+    def check_squares(self, squares: tuple[int, ...]) -> None:
+        check_pieces(squares)
+
+    def fen(self, position: Position) -> str:
+        return write_fen(position, super().fen(position).split()[0])
+
+    def parse_fen(self, text: str) -> Position:
+        return super().parse_fen(usual_text(text))
 
     def moves(self, *words: Any) -> list[Bits]:
         """Return the pieces that may go each of the ways."""

@@ -1,0 +1,78 @@
+"""Positions of chess in Forsyth-Edwards Notation (FEN), and as lines of EPD.
+
+    rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1
+
+The board from rank 8 to rank 1, capitals for white; the side to move; the castling that is still
+allowed; the square that a pawn has just passed, written only if it can be taken there; the plies
+without capture or pawn move; the number of the move. In EPD operations follow the first four
+fields: `bm Nf3; id "x";`, of which `hmvc` and `fmvn` are the last two.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import reduce
+from operator import xor
+
+from boardenvs.board.bitboard import parse_square, square_name, squares_of
+from boardenvs.game.errors import PositionError
+from boardenvs.game.position import Position
+from boardenvs.utils.checks import check_name, cut
+
+_FIELDS = re.compile(
+    r"([^\s;]+)\s+([^\s;]+)\s+([^\s;]+)\s+([^\s;]+)"
+    r"(?:\s+([-+\d][^\s;]*)\s+([0-9]{1,9}))?\s*((?:[A-Za-z].*)?;.*)?",
+    re.DOTALL,
+)
+_COUNTS = re.compile(r"\b(hmvc|fmvn)\s+([0-9]{1,9})\b")
+_SIDES = {"w": "white", "b": "black"}
+_ROOKS = {"K": "h1", "Q": "a1", "k": "h8", "q": "a8"}
+_E1, _A1_H1, _ENDS = 1 << 4, 0x81, 0xFF000000000000FF
+
+
+def usual_text(text: str) -> str:
+    """Return the text of a FEN or a line of EPD as of a position of any game."""
+    fields = _FIELDS.fullmatch(text.strip())
+    if not fields:
+        raise ValueError(
+            "it must have six fields: board, side, castling, en passant, halfmove clock and move "
+            "number; or be EPD, four of them and then operations such as 'bm Nf3;'"
+        )
+    board, side, castling, passed, clock, move, operations = fields.groups("")
+    check_name("side", side, _SIDES)
+    if not re.fullmatch("-|K?Q?k?q?", castling):
+        raise ValueError(f"castling is {cut(castling)!r}: it must be '-' or letters of 'KQkq'")
+    counts = {"hmvc": clock or "0", "fmvn": move or "1"}
+    counts |= dict(_COUNTS.findall(re.sub('"[^"]*"', "", operations)))
+    ply = 2 * max(1, int(counts["fmvn"])) - 2 + "wb".index(side)
+    rooks = ",".join(map(_ROOKS.__getitem__, castling.strip("-")))
+    words = f"castling={rooks} passed={passed.strip('-')} quiet={counts['hmvc']}"
+    return f"{board} {_SIDES[side]} {ply} {words}"
+
+
+def write_fen(position: Position, board: str) -> str:
+    """Return a position as FEN, of which this is the board."""
+    *_, rooks, passed, clock = position.by_role()
+    castling = [letter for letter, rook in _ROOKS.items() if rooks >> parse_square(rook) & 1]
+    side, square = "wb"[position.to_move], "".join(map(square_name, squares_of(passed)))
+    fields = "".join(castling) or "-", square or "-", clock, position.ply // 2 + 1
+    return " ".join(map(str, (board, side, *fields)))
+
+
+def check_pieces(words: tuple[int, ...]) -> None:
+    """Raise PositionError if words, as white sees them, have two kings or none of a side, a piece
+    of no kind or of two, a pawn on the first or last rank, or castling without king or rook.
+    """
+    pawns, _, _, rooks, _, kings, castling = words[2:9]
+    home = 0
+    for side, own, up in (("white", words[0], 0), ("black", words[1], 56)):
+        if (count := (own & kings).bit_count()) != 1:
+            raise PositionError(f"{side} has {count} kings: it must have one")
+        home |= own & rooks & _A1_H1 << up if own & kings & _E1 << up else 0
+    for rule, wrong in (
+        ("a piece is of one kind", reduce(xor, words[:8])),
+        ("no pawn stands on the first or last rank", pawns & _ENDS),
+        ("a rook castles if it and its king are at home", castling & ~home),
+    ):
+        if wrong:
+            raise PositionError(f"{', '.join(map(square_name, squares_of(wrong)))}: {rule}")
