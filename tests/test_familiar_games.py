@@ -11,10 +11,12 @@ from xml.etree.ElementTree import fromstring
 import pytest
 
 from boardenvs import IllegalActionError, games, render
+from boardenvs.board.bitboard import squares_of
 from boardenvs.game import Game
 from boardenvs.game.fen import parse_position
 from boardenvs.game.position import Position
 from boardenvs.play import parse_move, read_turn
+from boardenvs.render.view import view
 
 # Games in algebraic notation, of which the last moves are: mate, castling on both sides, capture en
 # passant, check, two knights that could go there, by file and by rank, and promotion.
@@ -41,6 +43,23 @@ ENDINGS = {
     ("tictactoe", "a1 a2 b1 b2 c1"): "by three in a line",
     ("tictactoe", "a1 b1 c1 b2 a2 c2 b3 a3 c3"): "on a full board",
 }
+# What pictures say after the last plies: what is to be done, what each side has, what is ringed.
+SAID = {
+    ("chess", "e4 e5 Qh5 Nc6 Qxf7"): ("black to move, in check", ("16", "15"), "e8"),
+    ("chess", "f3 e5 g4 Qh4"): ("Black wins by checkmate", ("16", "16"), "e1"),
+    ("connect_four", "4 5 4 5 4 5 3 3 4"): (
+        "Red wins by four in a line", ("5", "4"), "d1 d2 d3 d4",
+    ),
+    ("tictactoe", "a1 a2 b1 b2 c1"): ("X wins by three in a line", ("3", "2"), "a1 b1 c1"),
+    ("go", "e5 c3 pass pass"): ("White wins by 7.5 points", ("1 points", "8.5 points"), ""),
+    ("lines_of_action", "b1-b3"): ("white to move", ("12 (groups: 3)", "12 (groups: 2)"), ""),
+    ("nine_mens_morris", "a7 d6 a4 d5 a1"): (
+        "white to remove a man", ("3 and 6 in hand", "2 and 7 in hand"), "",
+    ),
+    ("checkers", "e3-d4 f6-g5 c3-b4 d6-c5 b4-d6 c7-e5"): (
+        "black to capture again", ("11", "11"), "",
+    ),
+}  # fmt: skip
 TEXTS = {  # of chess
     "7k/5Q2/6K1/8/8/8/8/8 b - - 0 50": "by stalemate",
     "7k/8/6K1/8/8/8/8/8 b - - 0 50": "by insufficient material",
@@ -69,7 +88,7 @@ def test_moves_of_chess_are_written_and_read_in_algebraic_notation(line: str) ->
     position = chess.start()
     for name in names:
         action = parse_move(name, position)
-        assert chess.other_name(action, position) == name
+        assert chess.usual_name(action, position) == name
         before, position = position, position.step(action)
     assert parse_move(LINES[line], before) == action
 
@@ -122,6 +141,38 @@ def test_games_end_in_words(name: str, line: str) -> None:
     position = _played(game, line)
     assert position.is_over()
     assert game.ending(position) == ENDINGS[name, line]
+
+
+@pytest.mark.parametrize(("name", "line"), SAID)
+def test_pictures_say_what_is_to_be_done_and_what_has_won(name: str, line: str) -> None:
+    game = games.make(name)
+    position = _played(game, line)
+    contents = view(game, position)
+    ringed = [
+        squares for (_, drawing), squares in zip(game.look.badges, contents.badges, strict=True)
+    ]
+    names = " ".join(map(game.square_name, squares_of(sum(ringed))))
+    assert (contents.caption, game.standing(position), names) == SAID[name, line]
+
+
+def test_the_chain_that_wins_hex_has_no_stone_too_many() -> None:
+    game, rng = games.make("hex"), random.Random(1)
+    for _ in range(4):
+        position = game.start()
+        while not position.is_over():
+            position = position.step(rng.choice(position.legal_actions()))
+        winner = 1 - position.to_move
+        chain = {divmod(s, 11)[:: 1 - 2 * winner] for s in squares_of(position.winning_pieces())}
+        assert 11 <= len(chain) <= position.pieces(winner).bit_count()
+        for left_out in (None, *chain):  # (rank, file) for black, the reverse for white
+            reached = {(0, x) for x in range(11)} & chain - {left_out}
+            for _ in chain:
+                reached |= {
+                    (y + u, x + v)
+                    for y, x in reached
+                    for u, v in ((0, 1), (1, 0), (1, -1), (0, -1), (-1, 0), (-1, 1))
+                } & chain - {left_out}
+            assert (max(reached, default=(0, 0))[0] == 10) == (left_out is None)
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -15,7 +15,6 @@ from boardenvs.board.bitboard import squares_of
 from boardenvs.games import GAMES, make
 from boardenvs.records import Record, replay, save
 from boardenvs.records.page import write_page
-from boardenvs.records.record import names
 
 CHROMIUM = shutil.which("chromium")
 OTHELLO, LINES = make("othello"), make("lines_of_action")
@@ -54,7 +53,11 @@ def test_the_page_has_every_position(game_id):
             assert squares == list(squares_of(position.pieces(role)))
         ends = [record.game.action_squares(a, position)[-1:] for a in position.legal_actions()]
         assert set(step[-1]) == {square for end in ends for square in end}
-    assert [step[0] for step in shown["steps"]] == ["start", *names(record)]
+    written = [
+        f"{position.game.move_number(position)} {position.game.usual_name(action, position)}"
+        for action, position in zip(record.actions, replay(record), strict=False)
+    ]
+    assert [step[0] for step in shown["steps"]] == ["start", *written]
     caption = content["captions"][shown["steps"][-1][3]]
     assert re.search("won|wins", caption) or record.goal is None or record.goal[0] == 50
 

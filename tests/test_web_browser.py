@@ -82,6 +82,33 @@ def test_a_position_as_text_and_by_hand(tab):
     tab.until(lambda: tab.position.startswith("b7/8/8/2www3"))
 
 
+def test_chess_asks_for_the_piece_and_a_jump_goes_on_by_itself(tab, server):
+    def opened(game, moves):
+        tab.page.evaluate(
+            "hash => { location.hash = hash }", f"game={game}&view=play&moves={moves}"
+        )
+        tab.until(lambda: tab.plies == len(moves.split("+")))
+
+    opened("chess", "a2a4+b7b5+a4b5+a7a6+b5a6+c8b7+a6b7+h7h6")
+    assert " ".join(tab.find(".movelist .number").all_inner_texts()).split() == [
+        "1.",
+        "2.",
+        "3.",
+        "4.",
+    ]
+    tab.text("Set up a position").click()
+    assert tab.field("Place pieces by hand").is_hidden()
+    tab.square("b7").click()
+    tab.square("a8").click()
+    assert tab.find("dialog.ask .figure").all_inner_texts() == ["queen", "rook", "bishop", "knight"]
+    tab.button("queen").click()
+    tab.until(lambda: (tab.current, tab.label("a8").split(",")[1]) == ("bxa8=Q", " white queen"))
+    opened("checkers", "e3-d4+f6-g5+c3-b4+d6-c5+b4-d6+c7-e5")
+    assert (tab.caption, "selected" in tab.label("e5")) == ("Black to capture again", True)
+    tab.find(".square.legal").first.click()
+    tab.until_ply(7)
+
+
 def test_a_position_is_an_address_with_a_way_back(tab):
     tab.new_game("othello", second="greedy")
     tab.move("f5")

@@ -27,8 +27,8 @@ def test_positions_are_those_of_the_rules(page, game_id):
         legal = legal_names(position)
         assert [name for name, *_ in shown["legal"]] == list(legal)
         other = 1 - position.to_move
-        for (_, squares, lost, name), action in zip(shown["legal"], legal.values(), strict=True):
-            assert name == record.game.other_name(action, position)
+        for (_, squares, lost, name, _), action in zip(shown["legal"], legal.values(), strict=True):
+            assert name == record.game.usual_name(action, position)
             assert squares == list(record.game.action_squares(action, position))
             after = position.step(action).pieces(other)
             assert from_squares(lost) == position.pieces(other) & ~after
@@ -44,6 +44,20 @@ def test_explanations_get_better_and_can_be_stopped(page):
     page.send("stop", job=number)
     *_, last = answers
     assert last["stopped"]  # a job that ends with its time is not marked
+
+
+def test_promotion_names_pieces_and_kinds_that_can_be_placed_are_told(page):
+    told = line("chess", "a2a4", "b7b5", "a4b5", "a7a6", "b5a6", "c8b7", "a6b7", "h7h6")
+    figures = [name for name, _ in page.ask("game", game="chess")["game"]["look"]["figures"]]
+    legal = page.ask("line", line=told, since=8)["positions"][0]["legal"]
+    assert [(move[3], figures[move[4]]) for move in legal if move[1] == [49, 56]] == [
+        ("bxa8=Q", "queens"), ("bxa8=R", "rooks"), ("bxa8=B", "bishops"), ("bxa8=N", "knights"),
+    ]  # fmt: skip
+    placed = {text: page.ask("game", game=text)["game"]["placed"] for text in games.BUILT_IN}
+    assert {text for text in placed if placed[text] is None} == {
+        "chess", "connect_four", "nine_mens_morris",
+    }  # fmt: skip
+    assert (placed["checkers"], placed["hex"], placed["go"]) == (["kings"], [], [])
 
 
 def test_games_are_called_by_their_titles(page):

@@ -14,8 +14,7 @@ from boardenvs.agents import agent_for
 from boardenvs.agents.analyse import analyse, default_analyst
 from boardenvs.cli.tables import moves_table
 from boardenvs.game.errors import IllegalActionError
-from boardenvs.game.position import Position
-from boardenvs.play import HUMAN, GameSession, GameStore, choose_action, legal_names, read_turn
+from boardenvs.play import HUMAN, GameSession, GameStore, choose_action, read_turn
 from boardenvs.render import to_ansi
 
 with contextlib.suppress(ImportError):  # Windows has none
@@ -75,7 +74,7 @@ class TerminalGame:
             with self._console.status(f"{side}, {player}, is thinking"):
                 action = choose_action(session, _agent(game, player), self._seed)
             self._play(action)
-            self._console.print(f"{side} played {_named(action, position)}")
+            self._console.print(f"{side} played {position.game.usual_name(action, position)}")
 
     def _play(self, *actions: int) -> None:
         self.session.play_line(actions)
@@ -151,13 +150,12 @@ class TerminalGame:
         board = to_ansi(session.game, at, last, before=session.before, legal=legal)
         say()
         say(Text.from_ansi(board))
-        counted = zip(session.game.sides, session.position.counts(), strict=True)
+        counted = zip(session.game.sides, session.game.standing(session.position), strict=True)
         say(", ".join(f"{side} has {count}" for side, count in counted))
         if session.is_over:
             say(self._result())
         elif legal and not session.must_pass:
-            legal_moves = legal_names(session.position).values()
-            say(f"moves: {' '.join(_named(action, session.position) for action in legal_moves)}")
+            say(f"moves: {' '.join(session.game.usual_name(a, at) for a in at.legal_actions())}")
 
     def _result(self) -> str:
         session, sides = self.session, self.session.game.sides
@@ -169,10 +167,3 @@ class TerminalGame:
         if session.resigned is not None:
             return f"{sides[session.resigned]} resigned: {winner} wins"
         return f"the game is over after {plies} plies: {winner} wins {ending}".strip()
-
-
-def _named(action: int, position: Position) -> str:
-    """Return an action's name, and the other one that people know: "g1f3 (Nf3)"."""
-    name = position.game.action_name(action, position)
-    other = position.game.other_name(action, position)
-    return f"{name} ({other})" if other else name

@@ -26,7 +26,7 @@ def show_analysis(console: Console, analysis: Analysis, count: int | None) -> No
     if count is not None:
         console.print(moves_table(analysis, count))
     name = "Best play" if analysis.proven else "The best line found"
-    console.print(f"{name}: {' '.join(analysis.names(analysis.line))}\n")
+    console.print(f"{name}: {' '.join(analysis.names(analysis.line, usual=True))}\n")
     speed = analysis.nodes / max(analysis.seconds, 1e-6)
     console.print(
         f"{analysis.nodes:,} positions in {analysis.seconds:.2f} s, {speed:,.0f} a second"
@@ -62,9 +62,9 @@ def _verdict(analysis: Analysis) -> str:
         return f"The game is over: {_summary(analysis)}."
     game, position = analysis.game, analysis.position
     best, choice = analysis.moves[0].action, analysis.choice
-    said = f"{game.sides[position.to_move]} to move: {game.action_name(best, position)}"
+    said = f"{game.sides[position.to_move]} to move: {game.usual_name(best, position)}"
     if choice is not None and choice != best:
-        said += f" (the analyst itself plays {game.action_name(choice, position)})"
+        said += f" (the analyst itself plays {game.usual_name(choice, position)})"
     if analysis.proven:
         text = _summary(analysis)
         return f"{said}. {text[0].upper()}{text[1:]} with best play."
@@ -82,10 +82,10 @@ def show_review(console: Console, review: Review) -> None:
         {
             "ply": ply.number,
             "role": review.record.game.sides[ply.role],
-            "move": ply.name,
+            "move": ply.analysis.names([ply.action], usual=True)[0],
             "value before": written_value(ply.before, ply.analysis.outcome, ply.analysis.unit),
             "lost": _loss(ply),
-            "better": _better(ply),
+            "better": _better(ply, usual=True),
             "unit": ply.analysis.unit + (", proven" if ply.analysis.proven else ""),
         }
         for ply in review.plies
@@ -138,9 +138,9 @@ def review_json(review: Review) -> dict[str, Any]:
     return {"game": spec_of(game), "plies": plies, "summaries": list(map(vars, review.summaries))}
 
 
-def _better(ply: ReviewedPly) -> str | None:
+def _better(ply: ReviewedPly, *, usual: bool = False) -> str | None:
     """Return the best move, unless the one played was as good."""
-    return None if ply.lost == 0 else ply.analysis.names([ply.best.action])[0]
+    return None if ply.lost == 0 else ply.analysis.names([ply.best.action], usual=usual)[0]
 
 
 def _loss(ply: ReviewedPly) -> str:

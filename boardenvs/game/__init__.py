@@ -6,7 +6,18 @@ boardenvs/games/README.md shows how to add a game.
 
 from boardenvs.game.errors import PositionError
 from boardenvs.game.game import Game
-from boardenvs.game.look import BLACK, CROWN, RED, WHITE, Figure, Look, PieceLook, disc, piece
+from boardenvs.game.look import (
+    BLACK,
+    CROWN,
+    RED,
+    WHITE,
+    WINNING_LINE,
+    Figure,
+    Look,
+    PieceLook,
+    disc,
+    piece,
+)
 from boardenvs.game.notation import (
     Dropping,
     Moving,
@@ -27,6 +38,7 @@ __all__ = [
     "MAX_VALUE",
     "RED",
     "WHITE",
+    "WINNING_LINE",
     "About",
     "Dropping",
     "Feature",

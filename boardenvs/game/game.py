@@ -533,9 +533,10 @@ class Game(Rules):
         write = self.notation.write
         return PASS if self._is_noop(action) else write(self, index(action), position)
 
-    def other_name(self, action: int, position: Position) -> str:
-        """Return another usual name of a legal action, such as "Nf3" in chess, or ""."""
-        return "" if self._is_noop(action) else self.notation.other_name(self, action, position)
+    def usual_name(self, action: int, position: Position) -> str:
+        """Return a legal action as people write it: "Nf3" in chess, else `action_name`."""
+        other = "" if self._is_noop(action) else self.notation.other_name(self, action, position)
+        return other or self.action_name(action, position)
 
     def parse_action(self, text: str) -> int:
         """Return the inverse of `action_name`; ValueError for anything else."""

@@ -7,6 +7,7 @@ each of them once.
 
 from __future__ import annotations
 
+import math
 from string import ascii_lowercase
 from typing import NamedTuple, TypeAlias
 
@@ -114,21 +115,20 @@ class Look(NamedTuple):
     (light and dark squares). pieces: by role; None draws discs with the first letters of the roles.
     hexagons: whether the squares are hexagons; each row lies half a hexagon to the right of the row
     below, so that a square has neighbours to the north, south, west, east, north-west and
-    south-east. groups: whether to show the number of groups of each side. badges: pictures of
-    one square each, to draw on the squares of a word, whether a piece is there or not, by the
-    word's name: ("kings", CROWN), ("black_walls", WALL). figures: pieces with a look of their own,
-    on the squares of words. surface: what is drawn on the empty board in place of squares, from the
-    board's upper left corner. borders: whether the edges of a board of hexagons are in the colours
-    of the sides, the first and last rank in the first side's. ground: for terminals, a letter for
-    each square of a board with a surface, row by row from the top. sides: the names of the sides
-    for people; None for the roles. from_top: whether ranks are counted from the top. skips_i:
-    whether the ninth file is j, as in Go.
+    south-east. badges: pictures of one square each, to draw on the squares of a word, whether a
+    piece is there or not, by the word's name: ("kings", CROWN), ("black_walls", WALL), or on those
+    that `Rules.badge` returns for another name, as for `WINNING_LINE`. figures: pieces with a look
+    of their own, on the squares of words. surface: what is drawn on the empty board in place of
+    squares, from the board's upper left corner. borders: whether the edges of a board of hexagons
+    are in the colours of the sides, the first and last rank in the first side's. ground: for
+    terminals, a letter for each square of a board with a surface, row by row from the top. sides:
+    the names of the sides for people; None for the roles. from_top: whether ranks are counted from
+    the top. skips_i: whether the ninth file is j, as in Go.
     """
 
     board: str = "wood"
     pieces: tuple[PieceLook, PieceLook] | None = None
     hexagons: bool = False
-    groups: bool = False
     badges: tuple[tuple[str, Drawing], ...] = ()
     figures: tuple[Figure, ...] = ()
     surface: tuple[Shape, ...] = ()
@@ -187,9 +187,25 @@ def pair(ink: str, *right: tuple[float, float]) -> tuple[Polygon, Polygon]:
     return Polygon(right, Ink(ink)), Polygon(left, Ink(ink))
 
 
+def ring(outer: float, inner: float, colour: str) -> Polygon:
+    """Return a ring around the middle of a square."""
+    turns = [math.tau * k / 60 for k in range(61)]
+    points = (
+        (round(0.5 + radius * math.sin(turn), 3), round(0.5 + radius * math.cos(turn), 3))
+        for radius, way in ((outer, 1), (inner, -1))
+        for turn in turns[::way]
+    )
+    return Polygon(tuple(points), Ink(colour))
+
+
 CROWN = Drawing(
     1, 1, (mirrored("#d4a017", (0.5, 0.3), (0.6, 0.5), (0.72, 0.36), (0.68, 0.68), (0.5, 0.68)),)
 )
 BLACK = disc("#000000", "#1b1d20", "#656b73", "#08090a")
 WHITE = disc("#ffffff", "#e2dccd", "#ffffff", "#a79d88")
 RED = disc("#af0000", "#c0281f", "#ff8a76", "#6f120d")
+# A badge of the pieces that have won a game, such as four in a line.
+WINNING_LINE = (
+    "winning_line",
+    Drawing(1, 1, (ring(0.43, 0.31, "#1b1d20"), ring(0.41, 0.33, "#ffffff"))),
+)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from boardenvs.board.bitboard import squares_of
 from boardenvs.board.symmetry import Symmetry
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.rules import DRAW, LOSS, WIN, swap_sides
@@ -181,6 +182,22 @@ class Position(NamedTuple):
         """Return the points of each role, such as discs in Othello; more points win."""
         mine, theirs = self.game.kernels.points.one(*self.words, self.to_move)
         return (mine, theirs) if self.to_move == 0 else (theirs, mine)
+
+    def winning_pieces(self) -> int:
+        """Return the winner's pieces of a finished game that the win needs, such as four in a line;
+        none in a draw. For games in which more pieces never mean fewer points.
+        """
+        result, left = self.result(), self
+        if result == (DRAW, DRAW):
+            return 0
+        winner, width = result.index(WIN), self.game.board.words
+        for square in squares_of(self.pieces(winner)):
+            words = [*left.words]
+            words[width * (winner ^ self.to_move) + square // 64] ^= 1 << square % 64
+            fewer = left._replace(words=tuple(words))
+            if fewer.result() == result:
+                left = fewer
+        return left.pieces(winner)
 
     def is_truncated(self) -> bool:
         """Return whether the cap on plies ends the game here, undecided."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from boardenvs.board.bitboard import EIGHT, LARGEST, Board
 from boardenvs.board.bitslice import digits
 from boardenvs.board.symmetry import Symmetry
-from boardenvs.game.look import Look
+from boardenvs.game.look import WINNING_LINE, Look
 from boardenvs.kernel import Bits
 from boardenvs.kernel.wide import join, split
 from boardenvs.utils.checks import is_whole, quote
@@ -298,6 +298,27 @@ class Rules(ABC):
         mate"; by default nothing, and then what is counted is shown.
         """
         return ""
+
+    def turn(self, position: Position) -> str:
+        """Return what the side to move is to do, to follow its name: "to remove a man"."""
+        return "to move"
+
+    def move_number(self, position: Position) -> str:
+        """Return the number of the next move as players count, by default of the ply: "1."; in
+        chess of both sides' moves: "1." and "1...".
+        """
+        return f"{position.ply + 1}."
+
+    def standing(self, position: Position) -> tuple[str, str]:
+        """Return what each role has, for people: by default its points or pieces."""
+        first, second = position.counts()
+        return str(first), str(second)
+
+    def badge(self, position: Position, name: str) -> int:
+        """Return the squares of a badge of the look: of `WINNING_LINE` the pieces that have won, of
+        others the word of this name.
+        """
+        return position.winning_pieces() if name == WINNING_LINE[0] else position.word(name)
 
     def won_by(self, position: Position) -> float | None:
         """By how many points a finished game was won; None if points are not counted."""

@@ -138,6 +138,9 @@ After {DRAWN[self.rules]} the game is a draw.""",
         """The side without a move loses, unless it is a draw."""
         return 0, less(quiet, QUIET[self.rules])
 
+    def turn(self, position: Position) -> str:
+        return "to capture again" if position.word("jumper") else "to move"
+
     def ending(self, position: Position) -> str:
         if position.word("quiet") >= QUIET[self.rules]:
             return f"after {DRAWN[self.rules]}"

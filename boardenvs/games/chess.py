@@ -127,8 +127,7 @@ class Moves(Notation):
     def other_name(self, game: Game, action: int, position: Position) -> str:
         """Standard Algebraic Notation: "Nf3", "exd5", "O-O", "e8=Q+"."""
         after = position.step(action)
-        threats = _threats(_Board._make((*after.words[:11], after.to_move)))
-        check = "#" if any(after.points()) else "+" if threats.checking else ""
+        check = "#" if any(after.points()) else "+" if _checking(after) else ""
         return _san(position, action) + check
 
 
@@ -314,6 +313,16 @@ mate are draws.""",
         stuck = all_empty(self.moves(*words))
         return 0, stuck & nonzero(_threats(_Board(*words[:12])).checking)
 
+    def turn(self, position: Position) -> str:
+        return "to move, in check" if _checking(position) else "to move"
+
+    def move_number(self, position: Position) -> str:
+        return f"{position.ply // 2 + 1}{'...' if position.to_move else '.'}"
+
+    def badge(self, position: Position, name: str) -> int:
+        """Return the king in check."""
+        return position.own & position.word("kings") if _checking(position) else 0
+
     def ending(self, position: Position) -> str:
         words = *position.words[:11], position.to_move
         board = _Board(*words)
@@ -344,6 +353,12 @@ mate are draws.""",
             for way, length in SLIDES
         ]
         return [*slides, *(step(targets, jump.opposite) for jump in JUMPS), *[0] * len(LESSER)]
+
+
+def _checking(position: Position) -> int:
+    """Return the pieces that give check."""
+    board = _Board._make((*position.words[:11], position.to_move))
+    return int(_threats(board).checking)
 
 
 class _Board(NamedTuple):

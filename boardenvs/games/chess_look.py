@@ -16,6 +16,7 @@ from boardenvs.game.look import (
     Polygon,
     Rect,
     mirrored,
+    ring,
 )
 
 Point = tuple[float, float]
@@ -113,6 +114,7 @@ LETTERS = {"pawns": "P", "knights": "N", "bishops": "B", "rooks": "R", "queens":
 LOOK = Look(
     "wood",
     (WHITE, BLACK),
+    badges=(("in_check", Drawing(1, 1, (ring(0.49, 0.41, "#c81e1e"),))),),
     figures=tuple(
         Figure(kind, letter, (_drawing(kind, 0), _drawing(kind, 1)))
         for kind, letter in LETTERS.items()

@@ -9,7 +9,7 @@ from operator import or_
 from typing import ClassVar
 
 from boardenvs.board import Board, Direction, Symmetry, step, steps
-from boardenvs.game import RED, About, Dropping, Game, Look, Position, disc
+from boardenvs.game import RED, WINNING_LINE, About, Dropping, Game, Look, Position, disc
 from boardenvs.game.look import Circle, Ink
 from boardenvs.game.rules import DRAW
 from boardenvs.kernel import Bits, Table, nonzero
@@ -33,7 +33,7 @@ class ConnectFour(Game):
     shape: ClassVar = BOARD
     notation: ClassVar = Dropping()
     fills_up: ClassVar = True
-    look: ClassVar = Look("blue", (RED, YELLOW), surface=_HOLES)
+    look: ClassVar = Look("blue", (RED, YELLOW), surface=_HOLES, badges=(WINNING_LINE,))
     about: ClassVar = About(
         title="Connect Four",
         rules="""\

@@ -148,6 +148,11 @@ board and the empty points that only its stones reach; white gets further points
         counted = position.points()[0] or position.word("passes") > 1
         return "with equal points" if counted else "by repetition"
 
+    def standing(self, position: Position) -> tuple[str, str]:
+        """Return stones, and at the end of the game points."""
+        first, second = (f"{points / 2:g} points" for points in position.points())
+        return (first, second) if position.is_over() else super().standing(position)
+
     def won_by(self, position: Position) -> float:
         first, second = position.points()
         return abs(first - second) / 2

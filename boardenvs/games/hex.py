@@ -10,7 +10,7 @@ from operator import or_
 from typing import ClassVar
 
 from boardenvs.board import Board, Symmetry, step
-from boardenvs.game import BLACK, WHITE, About, Game, Look, Placing, Position
+from boardenvs.game import BLACK, WHITE, WINNING_LINE, About, Game, Look, Placing, Position
 from boardenvs.kernel import Bits, Table, nonzero, repeat, spread
 
 BOARD = Board(rows=11, columns=11)
@@ -28,7 +28,9 @@ class Hex(Game):
     shape: ClassVar = BOARD
     notation: ClassVar = Placing()
     mover_symmetry: ClassVar = Symmetry(transpose=True, board=BOARD)
-    look: ClassVar = Look("plain", (BLACK, WHITE), hexagons=True, borders=True)
+    look: ClassVar = Look(
+        "plain", (BLACK, WHITE), hexagons=True, borders=True, badges=(WINNING_LINE,)
+    )
     about: ClassVar = About(
         title="Hex",
         rules="""\

@@ -47,9 +47,16 @@ from boardenvs.game.errors import PositionError
 from boardenvs.game.game import MAX_PLY, Game
 from boardenvs.game.look import BLACK, WHITE, Look
 from boardenvs.game.notation import Moving
+from boardenvs.game.position import Position
 from boardenvs.game.rules import About, Feature
 from boardenvs.games.appearance import ABOUT_LINES_OF_ACTION, instructions_of_lines_of_action
-from boardenvs.games.lines_of_action_features import MEN, all_features, connected, euler_number
+from boardenvs.games.lines_of_action_features import (
+    MEN,
+    all_features,
+    connected,
+    count_groups,
+    euler_number,
+)
 from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, spread
 from boardenvs.utils.checks import check_name, is_whole, quote
 
@@ -92,7 +99,7 @@ class LinesOfAction(Game):
     roles: ClassVar = ("black", "white")
     variants: ClassVar = tuple(_BLACK)
     notation: ClassVar = Moving()
-    look: ClassVar = Look("wood", (BLACK, WHITE), groups=True)
+    look: ClassVar = Look("wood", (BLACK, WHITE))
 
     def __post_init__(self) -> None:
         check_name("rules", self.rules, _BLACK)
@@ -173,6 +180,13 @@ class LinesOfAction(Game):
         if self.rules == "tournament":
             return own, opp
         return (own, opp, *countdown(ply, self.max_steps))
+
+    def standing(self, position: Position) -> tuple[str, str]:
+        first, second = (
+            f"{pieces.bit_count()} (groups: {count_groups(pieces)})"
+            for pieces in position.by_role()
+        )
+        return first, second
 
     def check_squares(self, squares: tuple[int, ...]) -> None:
         for role, bits in zip(self.roles, squares, strict=True):

@@ -42,11 +42,25 @@ def euler_number(pieces: Bits) -> Bits:
 
 
 def _flood(pieces: Bits) -> Bits:
-    """`connected` by breadth-first search from one piece: eleven steps reach the twelfth piece."""
+    """`connected` by breadth-first search from one piece."""
+    return nonzero(pieces ^ _group(pieces)) ^ 1
+
+
+def _group(pieces: Bits) -> Bits:
+    """Return the group of one piece: eleven steps reach the twelfth."""
     group = lowest(pieces)
     for _ in range(MEN - 1):
         group = neighbours(group) & pieces
-    return nonzero(pieces ^ group) ^ 1
+    return group
+
+
+def count_groups(pieces: int) -> int:
+    """Return the number of 8-connected groups."""
+    count = 0
+    while pieces:
+        pieces ^= int(_group(pieces))
+        count += 1
+    return count
 
 
 _SPREADS = 99  # two pieces in opposite corners have 98

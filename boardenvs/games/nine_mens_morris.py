@@ -166,6 +166,17 @@ move, loses. After 200 turns the game is a draw.""",
         won = less(popcount(opp) + opp_hand, 3)
         return won & (lost ^ 1), lost
 
+    def turn(self, position: Position) -> str:
+        what = "place" if position.word("own_hand") else "move"
+        return f"to {'remove' if position.word('removes') else what} a man"
+
+    def standing(self, position: Position) -> tuple[str, str]:
+        first, second, hand, other = position.by_role()[:4]
+        return (
+            f"{first.bit_count()} and {hand} in hand",
+            f"{second.bit_count()} and {other} in hand",
+        )
+
     def ending(self, position: Position) -> str:
         if position.result() == (DRAW, DRAW):
             return f"after {LAST_TURN} turns"

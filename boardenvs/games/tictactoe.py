@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -10,8 +9,8 @@ from operator import or_
 from typing import ClassVar
 
 from boardenvs.board import Board, Symmetry, steps, symmetries_of
-from boardenvs.game import About, Game, Look, Placing, Position, piece
-from boardenvs.game.look import Ink, Polygon, Rect, pair
+from boardenvs.game import WINNING_LINE, About, Game, Look, Placing, Position, piece
+from boardenvs.game.look import Ink, Rect, pair, ring
 from boardenvs.game.rules import DRAW
 from boardenvs.kernel import Bits, Table, nonzero
 
@@ -26,18 +25,10 @@ _SURFACE = (
 )
 
 
-def _circle(radius: float) -> list[tuple[float, float]]:
-    turns = [math.tau * k / 60 for k in range(61)]
-    return [
-        (round(0.5 + radius * math.sin(turn), 3), round(0.5 + radius * math.cos(turn), 3))
-        for turn in turns
-    ]
-
-
 _STROKE = ((0.2, 0.29), (0.29, 0.2), (0.8, 0.71), (0.71, 0.8))
 _BLUE, _RED = "#1f4fa3", "#b3261e"
 _X = piece(_BLUE, pair(_BLUE, *_STROKE))
-_O = piece(_RED, (Polygon((*_circle(0.34), *_circle(0.22)[::-1]), Ink(_RED)),))
+_O = piece(_RED, (ring(0.34, 0.22, _RED),))
 
 
 @dataclass(frozen=True)
@@ -51,7 +42,7 @@ class TicTacToe(Game):
     notation: ClassVar = Placing()
     fills_up: ClassVar = True
     opening_plies: ClassVar = (0, 2)
-    look: ClassVar = Look("plain", (_X, _O), surface=_SURFACE)
+    look: ClassVar = Look("plain", (_X, _O), surface=_SURFACE, badges=(WINNING_LINE,))
     about: ClassVar = About(
         title="Tic-tac-toe",
         rules="X and O mark empty squares in turn, X first.",

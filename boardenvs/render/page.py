@@ -91,7 +91,8 @@ def _describe(
         targets=0,
         caption=" and ".join(game.sides),
     )
-    names = ["start", *map(game.action_name, actions, positions)]
+    plies = zip(actions, positions, strict=False)
+    names = ["start", *(f"{game.move_number(p)} {game.usual_name(a, p)}" for a, p in plies)]
     boards = [[0] * game.board.size, *map(_kinds, contents)]
     kinds = len(_drawings(empty)) + 1
     steps = [
@@ -102,7 +103,7 @@ def _describe(
             list(squares_of(view.marks)),
             captions.setdefault(view.caption, len(captions)),
             [[list(squares_of(squares)) for squares in view.badges], view.labels or {}],
-            position.counts(),
+            game.standing(position),
             list(squares_of(view.targets)),
         ]
         for name, before, board, view, position in zip(

@@ -55,7 +55,7 @@ def view(
 
     before: the position before the action, without which some actions are marked at their source
     only. labels: what is written in squares, by default the game's own. legal: show the squares
-    that can be played to. counts: show `Position.counts` in the caption.
+    that can be played to. counts: show `Rules.standing` in the caption.
     """
     marks = 0 if last_action is None else from_squares(game.action_squares(last_action, before))
     actions = position.legal_actions() if legal else []
@@ -65,7 +65,7 @@ def view(
         look=game.look,
         sides=game.sides,
         pieces=(position.pieces(0), position.pieces(1)),
-        badges=tuple(position.word(name) for name, _ in game.look.badges),
+        badges=tuple(game.badge(position, name) for name, _ in game.look.badges),
         figures=tuple(position.word(figure.word) for figure in game.look.figures),
         labels=game.labels(position) if labels is None else labels,
         holes=game.holes,
@@ -87,11 +87,12 @@ def views(
 
 
 def _caption(position: Position, sides: tuple[str, str], passed: bool, counts: bool) -> str:
-    game, numbers = position.game, zip(sides, position.counts(), strict=True)
+    game = position.game
+    numbers = zip(sides, game.standing(position), strict=True)
     ending = f": {', '.join(f'{side} {n}' for side, n in numbers)}" if counts else ""
     if not position.is_over():
         before = f"{sides[1 - position.to_move]} passed, " if passed else ""
-        return f"{before}{sides[position.to_move]} to move{ending}"
+        return f"{before}{sides[position.to_move]} {game.turn(position)}{ending}"
     first, second = position.result()
     winner = "" if first == second else sides[second > first]
     if reason := game.ending(position):

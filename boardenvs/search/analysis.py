@@ -94,11 +94,14 @@ class Analysis:
         """The best move and the expected play after it."""
         return self.moves[0].line if self.moves else ()
 
-    def names(self, line: Iterable[int]) -> list[str]:
-        """Return the names of actions played from the position, one after the other."""
+    def names(self, line: Iterable[int], *, usual: bool = False) -> list[str]:
+        """Return the names of actions played from the position, one after the other; `usual` as
+        people write them, such as "Nf3".
+        """
         position, names = self.position, []
+        write = self.game.usual_name if usual else self.game.action_name
         for action in line:
-            names.append(self.game.action_name(action, position))
+            names.append(write(action, position))
             position = position.step(action)
         return names
 
@@ -106,7 +109,7 @@ class Analysis:
         """Return the moves, best first, at most `count`, as rows of a table."""
         rows = []
         for move in self.moves[:count]:
-            line = self.names(move.line[:_LINE_PLIES])
+            line = self.names(move.line[:_LINE_PLIES], usual=True)
             rows.append(
                 {
                     "move": line[0],
@@ -141,6 +144,7 @@ class Analysis:
             line = self.names(move.line)
             squares = list(game.action_squares(move.action, position))
             moves.append({"move": line[0], "squares": squares, **vars(move), "line": line})
+            moves[-1]["usual"] = self.names(move.line, usual=True)
         return {
             "game": spec_of(game),
             "position": position.fen(),

@@ -11,7 +11,7 @@ from typing import Any
 
 from boardenvs import games, records
 from boardenvs.agents.analyse import default_analyst, exact_analyst
-from boardenvs.board.bitboard import Board, drawn, neighbours, squares_of
+from boardenvs.board.bitboard import drawn, squares_of
 from boardenvs.game import fen
 from boardenvs.game.game import Game
 from boardenvs.game.look import Drawing
@@ -49,6 +49,11 @@ def describe_game(game: Game) -> dict[str, Any]:
         "shape": game.board,  # ranks and files
         "look": _describe_look(game),
         "turns": game.fills_by_capture,  # whether pieces that are lost turn over
+        # The badges of kinds of pieces that can be placed by hand; None where other words of a
+        # position tell what placed pieces do not, such as men in hand, or pieces would float.
+        "placed": None
+        if any(game.setup()[2:]) or not game.in_words or isinstance(game.notation, Dropping)
+        else [name for name, _ in game.look.badges if name in game.further_words],
         "drops": isinstance(game.notation, Dropping),  # a click anywhere in a file drops there
         "points": game.margin_counts,  # whether points are counted at the end
         "limit": getattr(game, "max_steps", None) or game.max_plies,
@@ -124,22 +129,13 @@ def describe_position(
         "marks": list(squares_of(contents.marks)),
         "to_move": position.to_move,
         "ply": position.ply,
-        "legal": [
-            [
-                game.action_name(a, position),
-                game.action_squares(a, position),
-                list(squares_of(_lost_by(position, a))),
-                game.other_name(a, position),
-            ]
-            for a in legal
-        ],
+        "legal": [_describe_move(position, action) for action in legal],
         "badges": [list(squares_of(squares)) for squares in contents.badges],
         "figures": [list(squares_of(squares)) for squares in contents.figures],
         "counts": position.counts(),
         "labels": contents.labels,  # what is written in squares
-        "groups": [count_groups(p, game.board) for p in contents.pieces]
-        if game.look.groups
-        else None,
+        "standing": game.standing(position),
+        "number": game.move_number(position),
         "over": over,
         "opening": opening_of(position),
         "goals": position.result() if over else None,
@@ -148,10 +144,17 @@ def describe_position(
     }
 
 
-def _lost_by(position: Position, action: int) -> int:
-    """Return the squares of the pieces that an action captures or turns over."""
-    other = 1 - position.to_move
-    return position.pieces(other) & ~position.step(action).pieces(other)
+def _describe_move(position: Position, action: int) -> tuple[Any, ...]:
+    """Return an action's name, its squares, those of the pieces that it captures or turns over, the
+    name that people write, and which figure of the look is on its last square then, if any.
+    """
+    game, after, other = position.game, position.step(action), 1 - position.to_move
+    squares = game.action_squares(action, position)
+    lost = position.pieces(other) & ~after.pieces(other)
+    words = enumerate(after.word(figure.word) for figure in game.look.figures)
+    figure = next((k for k, word in words if squares and word >> squares[-1] & 1), None)
+    usual = game.usual_name(action, position)
+    return game.action_name(action, position), squares, list(squares_of(lost)), usual, figure
 
 
 def write_game(game: Game, request: SaveRequest) -> tuple[str, bytes]:
@@ -170,18 +173,6 @@ def write_game(game: Game, request: SaveRequest) -> tuple[str, bytes]:
         path = Path(folder) / f"game{records.FORMATS[request.format].suffixes[0]}"
         records.save(path, [record])
         return path.name, path.read_bytes()
-
-
-def count_groups(pieces: int, board: Board) -> int:
-    """Return the number of groups of pieces, connected in eight directions."""
-    count = 0
-    while pieces:
-        grown = pieces & -pieces
-        while grown:  # `pieces` are those that no group has yet
-            pieces &= ~grown
-            grown = int(neighbours(grown, board)) & pieces
-        count += 1
-    return count
 
 
 def _picture(drawing: Drawing) -> str:

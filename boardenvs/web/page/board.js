@@ -44,10 +44,13 @@ export class Board {
 
   // Show a position; `position` and `info` (of the game) come from the server.
   show(info, position, { legal = true, values = new Map(), hint = [] } = {}) {
-    if (position !== this.position) this.from = null;
     const before = this.info === info ? this.position : null, newLook = this.look !== info.look, { look } = info;
     Object.assign(this, { info, look, position, values, hint });
     this.moves = position && legal && !position.over ? position.legal.filter(([, squares]) => squares.length) : [];
+    if (position !== before) this.asking.close();
+    // A piece that has moved and alone may move on is selected.
+    const starts = new Set(this.moves.map(([, squares]) => (squares.length > 1 ? squares[0] : null)));
+    if (position !== before) this.from = starts.size === 1 && position.marks.includes([...starts][0]) ? [...starts][0] : null;
     if (String(this.shape) !== String(info.shape)) this.#make(info.shape);
     if (newLook) {
       for (const [key, colour] of Object.entries(look.colours)) this.element.style.setProperty(`--${key}`, colour);
@@ -158,7 +161,9 @@ export class Board {
   #choose(moves) {
     if (moves.length < 2) return this.chosen(moves[0][0]);
     const close = (name) => { this.asking.close(); if (name) this.chosen(name); };
-    this.asking.replaceChildren(el("p", {}, T.which), el("div", { class: "buttons" }, moves.map(([name]) => button(name, () => close(name))), button(T.cancel, () => close(null))));
+    const drawn = ([, pictures]) => ({ class: "figure", style: { "--figure": `url(${pictures[this.position.to_move]})` } });
+    const item = ([name, , , usual, k], _, figure = this.look.figures[k]) => button(figure ? T.one(figure[0]) : usual, () => close(name), figure && drawn(figure));
+    this.asking.replaceChildren(el("p", {}, T.which), el("div", { class: "buttons" }, moves.map(item), button(T.cancel, () => close(null))));
     this.asking.showModal();
   }
 
@@ -185,7 +190,7 @@ export class Board {
       if (free) made.append(el("span", { class: `value ${value.best ? "best" : ""}` }, value.text));
     }
     const piece = key === null ? (what === "#" ? T.hole : T.empty) : this.info.sides[key];
-    const things = [...[...badges, ...(figure ? [figure] : [])].map(([badge]) => badge.replace(/s$/, "").replaceAll("_", " ")), label];
+    const things = [...[...badges, ...(figure ? [figure] : [])].map(([badge]) => T.one(badge)), label];
     const notes = [
       move && (move[1].length > 1 ? T.target : T.legal), move && move[2].length && (this.info.turns ? T.turns : T.takes)(move[2].length),
       isFrom && this.from !== square && T.movable, this.from === square && T.selected, aimed && !move && T.dropsTo(this.name(aimed[1][0])), marked && T.lastMove, hinted && T.hinted, value && value.text,

@@ -65,7 +65,7 @@ class App {
     this.#steppedByHand();
     this.status = el("div", { class: "status" }, this.caption, this.counts, this.note, this.problem, this.pass);
     this.notation = el("section", { class: "notation", "aria-label": T.moves }, this.moves, this.form,
-      el("div", { class: "buttons" }, button(T.copyLink, () => this.#copyLink()), button(T.copyMoves, () => this.#copied(table.tree.mainLine().slice(1).map((node) => node.move).join(" "))), button(T.copyPicture, () => this.#copyPicture())),
+      el("div", { class: "buttons" }, button(T.copyLink, () => this.#copyLink()), button(T.copyMoves, () => this.#copied(table.tree.mainLine().slice(1).map((node) => table.nameOf(node)).join(" "))), button(T.copyPicture, () => this.#copyPicture())),
       el("details", {}, el("summary", {}, T.keep),
         el("div", { class: "buttons saving" }, labelled(T.format, this.format), button(T.save, () => this.save()))));
     this.main = el("main", { hidden: true }, this.place, this.status, this.side);
@@ -244,7 +244,7 @@ class App {
 
   // Whether the current game may end for another one.
   mayLeave() {
-    return !this.table.running || confirm(T.leave(this.table.node.ply));
+    return !this.table.running || confirm(T.leave(this.table.position.number));
   }
 
   async playAgainst(game, policy) {
@@ -291,9 +291,9 @@ class App {
     if (!text) return;
     const plain = (written) => written.replace(/[+#=!?]/g, "").replaceAll("0", "O");
     const name = text.replace(/\s*[x–→ ]\s*/g, "-"), position = table.position;
-    const move = position.legal.find(([m]) => m === name || m.replace("-", "") === name) ?? position.legal.find(([, , , other]) => other && plain(other) === plain(given));
+    const move = position.legal.find(([m]) => m === name || m.replace("-", "") === name) ?? position.legal.find(([, , , usual]) => plain(usual) === plain(given));
     if (!table.open) table.problem = table.over ? table.caption() : T.notYourTurn(table.side(position.to_move));
-    else if (!move) table.problem = T.noSuchMove(text, position.legal.map(([m]) => m).join(" "));
+    else if (!move) table.problem = T.noSuchMove(text, position.legal.map(([, , , usual]) => usual).join(" "));
     else {
       this.typed.value = "";
       return this.play(move[0]);
@@ -310,7 +310,7 @@ class App {
       const best = explanation.moves.find((move) => move.move === explanation.choice) ?? explanation.moves[0];
       this.hinted = best.squares;
       this.hintNode = node;
-      table.message = T.hintIs(best.move);
+      table.message = T.hintIs(best.usual[0]);
       say(table.message);
       this.render();
     } catch (error) {
@@ -323,7 +323,7 @@ class App {
   edit(on) {
     this.board.editing = on;
     const { position } = this.table;
-    this.edited = on ? { board: position.board, badges: position.badges, to_move: position.to_move } : null;
+    this.edited = on ? { board: position.board, badges: position.badges.slice(0, this.table.info.placed.length), to_move: position.to_move } : null;
     this.play_.editing.checked = on;
     if (this.table.tree) this.render();
   }
@@ -334,7 +334,7 @@ class App {
     this.#writeEdited();
   }
 
-  // Put the next kind of piece on a square: each side's, without and with each badge.
+  // Put the next kind of piece on a square: each side's, without and with each badge of a kind.
   #placed(square) {
     const board = [...this.edited.board], had = this.edited.badges.findIndex((squares) => squares.includes(square));
     const badges = this.edited.badges.map((squares) => squares.filter((other) => other !== square));
@@ -346,10 +346,10 @@ class App {
   }
 
   #writeEdited() {
-    const { sides, shape: [rows, columns], look } = this.table.info, { board, badges, to_move } = this.edited;
+    const { sides, shape: [rows, columns], placed } = this.table.info, { board, badges, to_move } = this.edited;
     const ranks = Array.from({ length: rows }, (_, i) => board.slice(columns * (rows - 1 - i), columns * (rows - i)));
     const text = ranks.map((rank) => [...rank].map((c) => (c === "0" || c === "1" ? sides[Number(c)][0] : ".")).join("").replace(/\.+/g, (run) => String(run.length)));
-    const rest = look.badges.map(([name], i) => (badges[i].length ? ` ${name}=${badges[i].map((square) => this.board.name(square)).join(",")}` : ""));
+    const rest = placed.map((name, i) => (badges[i].length ? ` ${name}=${badges[i].map((square) => this.board.name(square)).join(",")}` : ""));
     this.play_.position.value = `${text.join("/")} ${sides[to_move]} 0${rest.join("")}`;
     this.render();
   }
@@ -403,7 +403,7 @@ class App {
     show(editing ? new Map() : this.analysis.values(position === board.position ? board.from : null));
     this.main.hidden = false;
     this.caption.textContent = table.caption();
-    const counts = position.counts.map((count, i) => T.pieces(table.side(i), count) + (position.groups ? ` (${T.groups(position.groups[i])})` : ""));
+    const counts = position.standing.map((has, i) => T.pieces(table.side(i), has));
     if (info.limit) counts.push(T.plyOf(position.ply, info.limit));
     const opening = table.node.path.findLast((node) => node.position?.opening);
     this.counts.textContent = counts.join(" · ") + this.#change() + (opening ? ` · ${T.opening(opening.position.opening)}` : "");
@@ -413,7 +413,7 @@ class App {
     this.form.hidden = table.over || Boolean(editing); // it stays while an agent thinks, and keeps the focus
     const passes = this.form.hidden || !table.open ? [] : position.legal.filter(([, squares]) => !squares.length);
     this.pass.replaceChildren(...passes.map(([name]) => button(T.capital(name), () => this.play(name), { class: "main" })));
-    const example = position.legal.find(([, squares]) => squares.length)?.[0];
+    const example = position.legal.find(([, squares]) => squares.length)?.[3];
     this.typedField.querySelector("small").textContent = example ? T.typeMoveHelp(example) : "";
     this.moves.replaceChildren(moveList(table, (node) => this.analysis.mark(node)));
     const current = this.moves.querySelector("[aria-current]");

@@ -101,18 +101,18 @@ export class Tree {
 
 export function moveList(table, markOf) {
   const main = new Set(table.tree.mainLine());
-  const one = (node) => {
-    const mark = markOf(node), current = node === table.node ? { "aria-current": "true" } : {};
+  const one = (node, begins) => {
+    const mark = markOf(node), current = node === table.node ? { "aria-current": "true" } : {}, number = table.numberOf(node);
     const sign = mark && mark !== "good" ? el("span", { class: `sign ${mark}`, title: T.marks[mark] }, T.signs[mark]) : "";
     const made = button(table.nameOf(node), () => table.goTo(node), current);
     made.append(sign);
-    return el("li", { class: "ply" }, el("span", { class: "number" }, `${node.ply}.`), made);
+    return el("li", { class: "ply" }, el("span", { class: "number" }, begins || !number.endsWith("...") ? number : ""), made);
   };
   // The line from a node on, with its variations.
   const line = (node) => {
     const items = [];
     while (node) {
-      items.push(one(node));
+      items.push(one(node, !items.at(-1)?.matches(".ply")));
       const others = node.parent.children.filter((child) => child !== node);
       const first = node.parent.children.find((child) => main.has(child)) ?? node.parent.children[0];
       if (node === first) {

@@ -111,7 +111,7 @@ export class NewGame {
     const you = agents.length === 2 ? "nobody" : kept.get(YOU) === "random" ? "random" : agents.length ? String(mine) : "0";
     this.element.querySelector(`input[name=you][value="${you}"]`).checked = true;
     this.seconds.value = table.seconds === null ? "" : String(table.seconds);
-    this.warning.textContent = table.running ? T.ends(table.node.ply) : "";
+    this.warning.textContent = table.running ? T.ends(table.position.number) : "";
     this.#show();
     this.element.showModal();
     const chosen = this.element.querySelector("input[name=opponent]:checked");

@@ -13,6 +13,7 @@ export class PlayView {
     this.position = el("input", { type: "text", spellcheck: false, autocomplete: "off", maxLength: 300 });
     this.toMove = el("select", { onchange: () => app.editedSide(Number(this.toMove.value)) });
     this.editing = el("input", { type: "checkbox", onchange: () => app.edit(this.editing.checked) });
+    this.byHand = el("div", { class: "fields" }, labelled(T.toMove, this.toMove), labelled(T.edit, this.editing, T.editHelp));
     this.undo = button(T.undo, () => table.undo());
     this.redo = button(T.redo, () => table.redo());
     this.hint = button(T.hint, () => app.hint());
@@ -25,7 +26,7 @@ export class PlayView {
     this.rules = el("details", { class: "rules" });
     this.extra = el("div", {}, this.rules, el("details", {}, el("summary", {}, T.setUp),
       labelled(T.positionText, this.position),
-      el("div", { class: "fields" }, labelled(T.toMove, this.toMove), labelled(T.edit, this.editing, T.editHelp)),
+      this.byHand,
       el("div", { class: "buttons" }, button(T.usePosition, () => this.usePosition()),
         button(T.copyPosition, async () => say((await copy(table.position.fen)) ? T.copied : T.copyThis(table.position.fen))))));
     this.position.addEventListener("keydown", (event) => { if (event.key === "Enter") this.usePosition(); });
@@ -45,6 +46,7 @@ export class PlayView {
     const { table } = this.app, { position, info } = table;
     if (this.info !== info) this.rules.replaceChildren(el("summary", {}, T.rulesOf(info.name)), el("img", { src: info.picture, alt: T.startOf(info.name) }), ...info.rules.split(/\n+/).map((text) => el("p", {}, text)));
     this.info = info;
+    this.byHand.hidden = !info.placed;
     const players = table.seats.map((seat) => (seat === "human" ? T.human : this.app.newGame.nameOf(seat)));
     this.players.textContent = [table.info.name, ...players.map((player, i) => T.playedBy(table.side(i), player))].join(" · ");
     if (document.activeElement !== this.position && !this.editing.checked) this.position.value = position.fen;

@@ -55,11 +55,9 @@ export class Table extends EventTarget {
     return this.#infos.get(text);
   }
 
-  // A move as it is shown, with its other usual name if it has one: "Nf3 (g1f3)".
-  nameOf({ move, parent }) {
-    const other = parent?.position?.legal.find(([name]) => name === move)?.[3];
-    return other ? `${other} (${move})` : move;
-  }
+  // A move as people write it, "Nf3" for g1f3, and its number as they count: "7.", in chess "4.", "4...".
+  nameOf({ move, parent }) { return parent?.position?.legal.find(([name]) => name === move)?.[3] ?? move; }
+  numberOf({ parent }) { return parent?.position?.number ?? ""; }
 
   async newGame(text, start = null, seats = this.seats) {
     const opening = ++this.#openings;
