@@ -161,8 +161,8 @@ export class Board {
   #choose(moves) {
     if (moves.length < 2) return this.chosen(moves[0][0]);
     const close = (name) => { this.asking.close(); if (name) this.chosen(name); };
-    const drawn = ([, pictures]) => ({ class: "figure", style: { "--figure": `url(${pictures[this.position.to_move]})` } });
-    const item = ([name, , , usual, k], _, figure = this.look.figures[k]) => button(figure ? T.one(figure[0]) : usual, () => close(name), figure && drawn(figure));
+    const drawn = (k) => k !== null && { class: "figure", style: { "--figure": `url(${this.look.figures[k][1][this.position.to_move]})` } };
+    const item = ([name, , , usual, k]) => button(k === null ? usual : T.one(this.look.figures[k][0]), () => close(name), drawn(k));
     this.asking.replaceChildren(el("p", {}, T.which), el("div", { class: "buttons" }, moves.map(item), button(T.cancel, () => close(null))));
     this.asking.showModal();
   }
