@@ -9,7 +9,16 @@ import subprocess
 import sys
 
 import pytest
-from examples import ROOT, TUTORIALS, Example, follow, run_example, runs_jax, trains
+from examples import (
+    ROOT,
+    TUTORIALS,
+    Example,
+    examples,
+    follow,
+    run_example,
+    runs_jax,
+    trains,
+)
 from test_examples import PYTHON, run_here
 
 JAX = [e for e in PYTHON if runs_jax(e)]
@@ -46,6 +55,17 @@ def test_tutorial(name, tmp_path):
     pytest.importorskip(NEEDED[name.partition("-")[0]])
     page, score = TRAINING[name]
     assert float(re.findall(score, follow(TUTORIALS / page, tmp_path))[-1]) > 0.7
+
+
+def test_learning_by_the_commands_of_how_do_i(tmp_path):
+    """One after the other, in a folder with the trainers; fewer steps and games."""
+    commands = [e.text for e in examples("sh") if e.place.startswith("boardenvs/HOWTO.md")]
+    text = "\n".join(["```sh", *commands, "```"]).replace("0000", "000")
+    text = re.sub(r"(--pairs|--games) \d+", r"\1 4", text)
+    text = text.replace("demo.yaml", "demo.yaml --set evaluation.pairs=4 --set report.pairs=4")
+    (tmp_path / "configs").symlink_to(ROOT / "configs")
+    (tmp_path / "commands.md").write_text(text, encoding="utf-8")
+    assert "games.html is written" in follow(tmp_path / "commands.md", tmp_path)
 
 
 def test_the_notebook_of_learning(tmp_path):

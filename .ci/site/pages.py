@@ -26,6 +26,7 @@ TUTORIALS = [f"tutorial_{name}" for name in ("sb3", "single_file", "rllib", "jax
 # Each page and the file that it shows.
 GUIDES = {
     "index.md": "README.md",
+    "howto.md": "boardenvs/HOWTO.md",
     "games.md": "boardenvs/games/README.md",
     "environments.md": "boardenvs/envs/README.md",
     "jax.md": "boardenvs/envs/jax/README.md",
@@ -79,6 +80,8 @@ REFERENCE = {
 }
 
 _LINK = re.compile(r'(\]\(|<img src=")(?!https?:|#|mailto:)([^)#"\s]*)(#[^)"\s]*)?')
+# A game's picture in README, which on the site leads to the game's page.
+_PICTURE = re.compile(rf'<img src="[^"]*/({"|".join(boardenvs.games.BUILT_IN)})\.svg"[^>]*>')
 
 
 def main() -> None:
@@ -121,7 +124,8 @@ class Site:
             path = Path(os.path.normpath(source.parent / target))
             return before + os.path.relpath(self.place_of(path), Path(page).parent) + anchor
 
-        self.add_page(page, _LINK.sub(link, source.read_text(encoding="utf-8")))
+        text = _LINK.sub(link, source.read_text(encoding="utf-8"))
+        self.add_page(page, _PICTURE.sub(r"[\g<0>](\1.md)", text))
 
     def place_of(self, path: Path) -> str:
         """Where the site has a file or folder of the project; it is copied where it is no page."""
