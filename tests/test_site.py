@@ -1,5 +1,6 @@
 """The site that `make docs` has built: it needs nothing from the web, and all its links lead on."""
 
+import json
 from html.parser import HTMLParser
 from types import ModuleType
 from urllib.parse import unquote, urlsplit
@@ -71,7 +72,16 @@ def test_every_game_has_a_page_with_its_picture(pages):
         assert "observation-space" in page.anchors
 
 
+def test_all_games_are_in_the_navigation_and_their_pictures_lead_to_them(pages):
+    links = pages[SITE / "index.html"].links
+    for game_id in boardenvs.games.BUILT_IN:
+        assert links.count(f"{game_id}.html") >= 2  # there, and around its picture
+
+
 def test_search_has_an_index():
     text = (SITE / "search" / "search_index.json").read_text(encoding="utf-8")
     assert "observe_with_legal" in text
+    titles = [x["title"] for x in json.loads(text)["docs"] if x["location"].startswith("howto.")]
+    for words in ("DQN", "own observation", "board size", "resume", "GPU"):
+        assert any(words.lower() in title.lower() for title in titles), words
     assert (SITE / "search" / "search_index.js").exists()  # for pages opened from a file

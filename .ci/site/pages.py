@@ -125,7 +125,8 @@ class Site:
             return before + os.path.relpath(self.place_of(path), Path(page).parent) + anchor
 
         text = _LINK.sub(link, source.read_text(encoding="utf-8"))
-        self.add_page(page, _PICTURE.sub(r"[\g<0>](\1.md)", text))
+        first = "---\nsearch: { boost: 3 }\n---\n" if page == "howto.md" else ""
+        self.add_page(page, first + _PICTURE.sub(r"[\g<0>](\1.md)", text))
 
     def place_of(self, path: Path) -> str:
         """Where the site has a file or folder of the project; it is copied where it is no page."""
