@@ -26,37 +26,46 @@ for agent in env.agent_iter():
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, Unpack
+from typing import Literal, TypedDict, Unpack
 
 from boardenvs.envs import factory
 from boardenvs.envs.aec import BoardAECEnv
 from boardenvs.envs.factory import Options, VectorOptions
 from boardenvs.envs.parallel import BoardParallelEnv
 from boardenvs.envs.vector import BoardVectorEnv
-from boardenvs.games.checkers import Checkers
 
 __all__ = ["env", "parallel_env", "raw_env", "vec_env"]
 
-Rules: TypeAlias = Literal["american", "openspiel"]
+
+class Rules(TypedDict, total=False):
+    """The parameters of the rules, each with a default."""
+
+    rules: Literal["american", "openspiel"]
 
 
-def env(*, rules: Rules = "american", **options: Unpack[Options]) -> BoardAECEnv:
+class GameOptions(Rules, Options):
+    """Those of the rules, and the options of an environment."""
+
+
+class GameVectorOptions(Rules, VectorOptions):
+    """Those of the rules, and the options of an environment of many games."""
+
+
+def env(**options: Unpack[GameOptions]) -> BoardAECEnv:
     """Make PettingZoo's turn-based environment; an illegal action loses the game."""
-    return factory.env(Checkers(rules=rules), **options)
+    return factory.env("checkers", **options)
 
 
-def raw_env(*, rules: Rules = "american", **options: Unpack[Options]) -> BoardAECEnv:
+def raw_env(**options: Unpack[GameOptions]) -> BoardAECEnv:
     """Make the same as `env`, but an illegal action raises IllegalActionError."""
-    return factory.raw_env(Checkers(rules=rules), **options)
+    return factory.raw_env("checkers", **options)
 
 
-def parallel_env(*, rules: Rules = "american", **options: Unpack[Options]) -> BoardParallelEnv:
+def parallel_env(**options: Unpack[GameOptions]) -> BoardParallelEnv:
     """Make PettingZoo's parallel environment: both act, the side not to move says noop."""
-    return factory.parallel_env(Checkers(rules=rules), **options)
+    return factory.parallel_env("checkers", **options)
 
 
-def vec_env(
-    num_envs: int = 1, *, rules: Rules = "american", **options: Unpack[VectorOptions]
-) -> BoardVectorEnv:
+def vec_env(num_envs: int = 1, **options: Unpack[GameVectorOptions]) -> BoardVectorEnv:
     """Make Gymnasium's vector environment of many games; see `BoardVectorEnv` for the options."""
-    return factory.vec_env(Checkers(rules=rules), num_envs, **options)
+    return factory.vec_env("checkers", num_envs, **options)

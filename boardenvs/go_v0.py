@@ -1,9 +1,9 @@
 """Go on 9x9 points as PettingZoo and Gymnasium environments.
 
-White gets `komi` points for moving second. Observations are int8 (9, 9, 5): the agent's stones, the
-opponent's, the point of a ko, ones if the last move was a pass, and ones if white is to move.
-Action 9 * (y-1) + (x-1) places a stone on file x and rank y (0 is a1, 80 is j9); action 81 passes;
-action 82 is noop.
+White gets `komi` points for moving second; `size=7` makes it 7x7 points, 2 to 16. Observations are
+int8 (9, 9, 5): the agent's stones, the opponent's, the point of a ko, ones if the last move was a
+pass, and ones if white is to move. Action 9 * (y-1) + (x-1) places a stone on file x and rank y (0
+is a1, 80 is j9); action 81 passes; action 82 is noop.
 
 For training use `reward="zero_sum"` (+1, 0, -1 at the end, and -1 for an illegal action); `env`,
 `raw_env` and `parallel_env` reward with the goal values 100, 50 and 0 unless told otherwise.
@@ -24,35 +24,47 @@ for agent in env.agent_iter():
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import TypedDict, Unpack
 
 from boardenvs.envs import factory
 from boardenvs.envs.aec import BoardAECEnv
 from boardenvs.envs.factory import Options, VectorOptions
 from boardenvs.envs.parallel import BoardParallelEnv
 from boardenvs.envs.vector import BoardVectorEnv
-from boardenvs.games.go import Go
 
 __all__ = ["env", "parallel_env", "raw_env", "vec_env"]
 
 
-def env(*, komi: float = 7.5, **options: Unpack[Options]) -> BoardAECEnv:
+class Rules(TypedDict, total=False):
+    """The parameters of the rules, each with a default."""
+
+    komi: float
+    size: int
+
+
+class GameOptions(Rules, Options):
+    """Those of the rules, and the options of an environment."""
+
+
+class GameVectorOptions(Rules, VectorOptions):
+    """Those of the rules, and the options of an environment of many games."""
+
+
+def env(**options: Unpack[GameOptions]) -> BoardAECEnv:
     """Make PettingZoo's turn-based environment; an illegal action loses the game."""
-    return factory.env(Go(komi=komi), **options)
+    return factory.env("go", **options)
 
 
-def raw_env(*, komi: float = 7.5, **options: Unpack[Options]) -> BoardAECEnv:
+def raw_env(**options: Unpack[GameOptions]) -> BoardAECEnv:
     """Make the same as `env`, but an illegal action raises IllegalActionError."""
-    return factory.raw_env(Go(komi=komi), **options)
+    return factory.raw_env("go", **options)
 
 
-def parallel_env(*, komi: float = 7.5, **options: Unpack[Options]) -> BoardParallelEnv:
+def parallel_env(**options: Unpack[GameOptions]) -> BoardParallelEnv:
     """Make PettingZoo's parallel environment: both act, the side not to move says noop."""
-    return factory.parallel_env(Go(komi=komi), **options)
+    return factory.parallel_env("go", **options)
 
 
-def vec_env(
-    num_envs: int = 1, *, komi: float = 7.5, **options: Unpack[VectorOptions]
-) -> BoardVectorEnv:
+def vec_env(num_envs: int = 1, **options: Unpack[GameVectorOptions]) -> BoardVectorEnv:
     """Make Gymnasium's vector environment of many games; see `BoardVectorEnv` for the options."""
-    return factory.vec_env(Go(komi=komi), num_envs, **options)
+    return factory.vec_env("go", num_envs, **options)

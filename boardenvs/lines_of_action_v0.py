@@ -7,7 +7,8 @@ action 512 is noop, legal only for a side without another move.
 
 `rules="classic"` are those of the rule sheet, "described" those of a description of the game; after
 `max_steps` steps the game ends. "tournament" is the game of tournaments and of OpenSpiel: no such
-limit (and observations of two planes), a repeated position draws, no move loses.
+limit (and observations of two planes), a repeated position draws, no move loses. `size=6` makes it
+a board of 6x6, 4 to 16.
 
 For training use `reward="zero_sum"` (+1, 0, -1 at the end, and -1 for an illegal action); `env`,
 `raw_env` and `parallel_env` reward with the goal values 100, 50 and 0 unless told otherwise.
@@ -28,54 +29,48 @@ for agent in env.agent_iter():
 
 from __future__ import annotations
 
-from typing import Literal, Unpack
+from typing import Literal, TypedDict, Unpack
 
 from boardenvs.envs import factory
 from boardenvs.envs.aec import BoardAECEnv
 from boardenvs.envs.factory import Options, VectorOptions
 from boardenvs.envs.parallel import BoardParallelEnv
 from boardenvs.envs.vector import BoardVectorEnv
-from boardenvs.games.lines_of_action import LinesOfAction
 
 __all__ = ["env", "parallel_env", "raw_env", "vec_env"]
 
 
-def env(
-    *,
-    rules: Literal["classic", "described", "tournament"] = "classic",
-    max_steps: int = 50,
-    **options: Unpack[Options],
-) -> BoardAECEnv:
+class Rules(TypedDict, total=False):
+    """The parameters of the rules, each with a default."""
+
+    rules: Literal["classic", "described", "tournament"]
+    max_steps: int
+    size: int
+
+
+class GameOptions(Rules, Options):
+    """Those of the rules, and the options of an environment."""
+
+
+class GameVectorOptions(Rules, VectorOptions):
+    """Those of the rules, and the options of an environment of many games."""
+
+
+def env(**options: Unpack[GameOptions]) -> BoardAECEnv:
     """Make PettingZoo's turn-based environment; an illegal action loses the game."""
-    return factory.env(LinesOfAction(rules=rules, max_steps=max_steps), **options)
+    return factory.env("lines_of_action", **options)
 
 
-def raw_env(
-    *,
-    rules: Literal["classic", "described", "tournament"] = "classic",
-    max_steps: int = 50,
-    **options: Unpack[Options],
-) -> BoardAECEnv:
+def raw_env(**options: Unpack[GameOptions]) -> BoardAECEnv:
     """Make the same as `env`, but an illegal action raises IllegalActionError."""
-    return factory.raw_env(LinesOfAction(rules=rules, max_steps=max_steps), **options)
+    return factory.raw_env("lines_of_action", **options)
 
 
-def parallel_env(
-    *,
-    rules: Literal["classic", "described", "tournament"] = "classic",
-    max_steps: int = 50,
-    **options: Unpack[Options],
-) -> BoardParallelEnv:
+def parallel_env(**options: Unpack[GameOptions]) -> BoardParallelEnv:
     """Make PettingZoo's parallel environment: both act, the side not to move says noop."""
-    return factory.parallel_env(LinesOfAction(rules=rules, max_steps=max_steps), **options)
+    return factory.parallel_env("lines_of_action", **options)
 
 
-def vec_env(
-    num_envs: int = 1,
-    *,
-    rules: Literal["classic", "described", "tournament"] = "classic",
-    max_steps: int = 50,
-    **options: Unpack[VectorOptions],
-) -> BoardVectorEnv:
+def vec_env(num_envs: int = 1, **options: Unpack[GameVectorOptions]) -> BoardVectorEnv:
     """Make Gymnasium's vector environment of many games; see `BoardVectorEnv` for the options."""
-    return factory.vec_env(LinesOfAction(rules=rules, max_steps=max_steps), num_envs, **options)
+    return factory.vec_env("lines_of_action", num_envs, **options)

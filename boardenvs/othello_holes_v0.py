@@ -26,56 +26,32 @@ for agent in env.agent_iter():
 
 from __future__ import annotations
 
-from typing import Literal, Unpack
+from typing import Unpack
 
 from boardenvs.envs import factory
 from boardenvs.envs.aec import BoardAECEnv
-from boardenvs.envs.factory import Options, VectorOptions
 from boardenvs.envs.parallel import BoardParallelEnv
 from boardenvs.envs.vector import BoardVectorEnv
-from boardenvs.games.othello import CENTRE_HOLES, Othello
+from boardenvs.othello_v0 import GameOptions, GameVectorOptions
 
 __all__ = ["env", "parallel_env", "raw_env", "vec_env"]
 
 
-def env(
-    *,
-    holes: int = CENTRE_HOLES,
-    empties: Literal["nobody", "winner"] = "nobody",
-    **options: Unpack[Options],
-) -> BoardAECEnv:
+def env(**options: Unpack[GameOptions]) -> BoardAECEnv:
     """Make PettingZoo's turn-based environment; an illegal action loses the game."""
-    return factory.env(Othello(id="othello_holes", holes=holes, empties=empties), **options)
+    return factory.env("othello_holes", **options)
 
 
-def raw_env(
-    *,
-    holes: int = CENTRE_HOLES,
-    empties: Literal["nobody", "winner"] = "nobody",
-    **options: Unpack[Options],
-) -> BoardAECEnv:
+def raw_env(**options: Unpack[GameOptions]) -> BoardAECEnv:
     """Make the same as `env`, but an illegal action raises IllegalActionError."""
-    return factory.raw_env(Othello(id="othello_holes", holes=holes, empties=empties), **options)
+    return factory.raw_env("othello_holes", **options)
 
 
-def parallel_env(
-    *,
-    holes: int = CENTRE_HOLES,
-    empties: Literal["nobody", "winner"] = "nobody",
-    **options: Unpack[Options],
-) -> BoardParallelEnv:
+def parallel_env(**options: Unpack[GameOptions]) -> BoardParallelEnv:
     """Make PettingZoo's parallel environment: both act, the side not to move says noop."""
-    game = Othello(id="othello_holes", holes=holes, empties=empties)
-    return factory.parallel_env(game, **options)
+    return factory.parallel_env("othello_holes", **options)
 
 
-def vec_env(
-    num_envs: int = 1,
-    *,
-    holes: int = CENTRE_HOLES,
-    empties: Literal["nobody", "winner"] = "nobody",
-    **options: Unpack[VectorOptions],
-) -> BoardVectorEnv:
+def vec_env(num_envs: int = 1, **options: Unpack[GameVectorOptions]) -> BoardVectorEnv:
     """Make Gymnasium's vector environment of many games; see `BoardVectorEnv` for the options."""
-    game = Othello(id="othello_holes", holes=holes, empties=empties)
-    return factory.vec_env(game, num_envs, **options)
+    return factory.vec_env("othello_holes", num_envs, **options)

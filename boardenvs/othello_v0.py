@@ -6,7 +6,7 @@ holes last. Action 8 * (8-y) + (x-1) places a disc on file x and rank y, which c
 agent "red" has the white discs.
 
 `holes` are squares out of play, as a set of 64 bits; `empties="winner"` counts the empty squares at
-the end for the winner.
+the end for the winner; `size=6` makes it a board of 6x6, 4 to 16 and even.
 
 For training use `reward="zero_sum"` (+1, 0, -1 at the end, and -1 for an illegal action); `env`,
 `raw_env` and `parallel_env` reward with the goal values 100, 50 and 0 unless told otherwise.
@@ -27,45 +27,48 @@ for agent in env.agent_iter():
 
 from __future__ import annotations
 
-from typing import Literal, Unpack
+from typing import Literal, TypedDict, Unpack
 
 from boardenvs.envs import factory
 from boardenvs.envs.aec import BoardAECEnv
 from boardenvs.envs.factory import Options, VectorOptions
 from boardenvs.envs.parallel import BoardParallelEnv
 from boardenvs.envs.vector import BoardVectorEnv
-from boardenvs.games.othello import Othello
 
 __all__ = ["env", "parallel_env", "raw_env", "vec_env"]
 
 
-def env(
-    *, holes: int = 0, empties: Literal["nobody", "winner"] = "nobody", **options: Unpack[Options]
-) -> BoardAECEnv:
+class Rules(TypedDict, total=False):
+    """The parameters of the rules, each with a default."""
+
+    holes: int
+    empties: Literal["nobody", "winner"]
+    size: int
+
+
+class GameOptions(Rules, Options):
+    """Those of the rules, and the options of an environment."""
+
+
+class GameVectorOptions(Rules, VectorOptions):
+    """Those of the rules, and the options of an environment of many games."""
+
+
+def env(**options: Unpack[GameOptions]) -> BoardAECEnv:
     """Make PettingZoo's turn-based environment; an illegal action loses the game."""
-    return factory.env(Othello(holes=holes, empties=empties), **options)
+    return factory.env("othello", **options)
 
 
-def raw_env(
-    *, holes: int = 0, empties: Literal["nobody", "winner"] = "nobody", **options: Unpack[Options]
-) -> BoardAECEnv:
+def raw_env(**options: Unpack[GameOptions]) -> BoardAECEnv:
     """Make the same as `env`, but an illegal action raises IllegalActionError."""
-    return factory.raw_env(Othello(holes=holes, empties=empties), **options)
+    return factory.raw_env("othello", **options)
 
 
-def parallel_env(
-    *, holes: int = 0, empties: Literal["nobody", "winner"] = "nobody", **options: Unpack[Options]
-) -> BoardParallelEnv:
+def parallel_env(**options: Unpack[GameOptions]) -> BoardParallelEnv:
     """Make PettingZoo's parallel environment: both act, the side not to move says noop."""
-    return factory.parallel_env(Othello(holes=holes, empties=empties), **options)
+    return factory.parallel_env("othello", **options)
 
 
-def vec_env(
-    num_envs: int = 1,
-    *,
-    holes: int = 0,
-    empties: Literal["nobody", "winner"] = "nobody",
-    **options: Unpack[VectorOptions],
-) -> BoardVectorEnv:
+def vec_env(num_envs: int = 1, **options: Unpack[GameVectorOptions]) -> BoardVectorEnv:
     """Make Gymnasium's vector environment of many games; see `BoardVectorEnv` for the options."""
-    return factory.vec_env(Othello(holes=holes, empties=empties), num_envs, **options)
+    return factory.vec_env("othello", num_envs, **options)

@@ -26,54 +26,47 @@ for agent in env.agent_iter():
 
 from __future__ import annotations
 
-from typing import Literal, Unpack
+from typing import Literal, TypedDict, Unpack
 
 from boardenvs.envs import factory
 from boardenvs.envs.aec import BoardAECEnv
 from boardenvs.envs.factory import Options, VectorOptions
 from boardenvs.envs.parallel import BoardParallelEnv
 from boardenvs.envs.vector import BoardVectorEnv
-from boardenvs.games.wolf_and_sheep import WolfAndSheep
 
 __all__ = ["env", "parallel_env", "raw_env", "vec_env"]
 
 
-def env(
-    *,
-    rules: Literal["classic", "described"] = "classic",
-    max_plies: int | None = 200,
-    **options: Unpack[Options],
-) -> BoardAECEnv:
+class Rules(TypedDict, total=False):
+    """The parameters of the rules, each with a default."""
+
+    rules: Literal["classic", "described"]
+    max_plies: int | None
+
+
+class GameOptions(Rules, Options):
+    """Those of the rules, and the options of an environment."""
+
+
+class GameVectorOptions(Rules, VectorOptions):
+    """Those of the rules, and the options of an environment of many games."""
+
+
+def env(**options: Unpack[GameOptions]) -> BoardAECEnv:
     """Make PettingZoo's turn-based environment; an illegal action loses the game."""
-    return factory.env(WolfAndSheep(rules=rules, max_plies=max_plies), **options)
+    return factory.env("wolf_and_sheep", **options)
 
 
-def raw_env(
-    *,
-    rules: Literal["classic", "described"] = "classic",
-    max_plies: int | None = 200,
-    **options: Unpack[Options],
-) -> BoardAECEnv:
+def raw_env(**options: Unpack[GameOptions]) -> BoardAECEnv:
     """Make the same as `env`, but an illegal action raises IllegalActionError."""
-    return factory.raw_env(WolfAndSheep(rules=rules, max_plies=max_plies), **options)
+    return factory.raw_env("wolf_and_sheep", **options)
 
 
-def parallel_env(
-    *,
-    rules: Literal["classic", "described"] = "classic",
-    max_plies: int | None = 200,
-    **options: Unpack[Options],
-) -> BoardParallelEnv:
+def parallel_env(**options: Unpack[GameOptions]) -> BoardParallelEnv:
     """Make PettingZoo's parallel environment: both act, the side not to move says noop."""
-    return factory.parallel_env(WolfAndSheep(rules=rules, max_plies=max_plies), **options)
+    return factory.parallel_env("wolf_and_sheep", **options)
 
 
-def vec_env(
-    num_envs: int = 1,
-    *,
-    rules: Literal["classic", "described"] = "classic",
-    max_plies: int | None = 200,
-    **options: Unpack[VectorOptions],
-) -> BoardVectorEnv:
+def vec_env(num_envs: int = 1, **options: Unpack[GameVectorOptions]) -> BoardVectorEnv:
     """Make Gymnasium's vector environment of many games; see `BoardVectorEnv` for the options."""
-    return factory.vec_env(WolfAndSheep(rules=rules, max_plies=max_plies), num_envs, **options)
+    return factory.vec_env("wolf_and_sheep", num_envs, **options)

@@ -39,7 +39,7 @@ ENDINGS = {
     ("chess", "f2f3 e7e5 g2g4 d8h4"): "by checkmate",
     ("chess", "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8"): "by repetition",
     ("go", "pass pass"): "by 7.5 points",
-    ("connect_four", "1 2 1 2 1 2 1"): "by four in a line",
+    ("connect_four", "1 2 1 2 1 2 1"): "by 4 in a line",
     ("tictactoe", "a1 a2 b1 b2 c1"): "by three in a line",
     ("tictactoe", "a1 b1 c1 b2 a2 c2 b3 a3 c3"): "on a full board",
 }
@@ -48,7 +48,7 @@ SAID = {
     ("chess", "e4 e5 Qh5 Nc6 Qxf7"): ("black to move, in check", ("16", "15"), "e8"),
     ("chess", "f3 e5 g4 Qh4"): ("Black wins by checkmate", ("16", "16"), "e1"),
     ("connect_four", "4 5 4 5 4 5 3 3 4"): (
-        "Red wins by four in a line", ("5", "4"), "d1 d2 d3 d4",
+        "Red wins by 4 in a line", ("5", "4"), "d1 d2 d3 d4",
     ),
     ("tictactoe", "a1 a2 b1 b2 c1"): ("X wins by three in a line", ("3", "2"), "a1 b1 c1"),
     ("go", "e5 c3 pass pass"): ("White wins by 7.5 points", ("1 points", "8.5 points"), ""),

@@ -8,13 +8,13 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
-from variants import make, random_position
+from variants import random_position
 
 from boardenvs.board.bitboard import from_squares, squares_of
 from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
+from boardenvs.games import Othello
 from boardenvs.games.lines_of_action_features import MEN, connected, euler_number
-from boardenvs.games.othello import WEIGHTS
 
 # T. Yoshioka, S. Ishii, M. Ito (1999), as they print it.
 PUBLISHED = """
@@ -55,8 +55,9 @@ def test_what_one_side_gains_the_other_loses(name: str, game: Game) -> None:
 
 def test_weights_of_othello_are_the_published_ones() -> None:
     published = [round(100 * float(word)) for word in PUBLISHED.split()]
-    assert list(WEIGHTS) == published  # their board is symmetric: which rank is first is no matter
-    game = make("othello")
+    game = Othello()
+    weights = [game.weights[square] for square in range(64)]
+    assert weights == published  # their board is symmetric: which rank is first is no matter
     position = random_position(game, 2, 30)
     mine, theirs = (squares_of(bits) for bits in position.words)
     expected = sum(published[s] for s in mine) - sum(published[s] for s in theirs)

@@ -86,13 +86,12 @@ def test_a_module_has_the_options_of_its_game_and_environment(game_id, name, env
     module = import_module(f"boardenvs.{game_id}_v0")
     function = getattr(module, name)
     assert inspect.getsource(function).startswith(f"def {name}(")
-    own, rules = options_of(function), games.defaults(game_id)
-    assert {k: p.default for k, p in own.items()} == rules
-    others = {k: kind for k, kind in types_of(function).items() if k not in rules}
+    hints, rules = types_of(function), games.parameters(game_id)
+    assert {*rules} <= {*hints}
+    others = {k: kind for k, kind in hints.items() if k not in rules}
     assert others == types_of(environment.__init__)
     game = function().game
     assert game == games.make(game_id)
-    hints = get_type_hints(function)
     for rule in rules:
         for value in get_args(hints[rule]) if get_origin(hints[rule]) is Literal else ():
             assert getattr(function(**{rule: value}).game, rule) == value

@@ -27,7 +27,7 @@ from operator import or_
 from string import ascii_lowercase
 from typing import NamedTuple
 
-from boardenvs.kernel import ALL, Bits, Word, less, nonzero, popcount, spread
+from boardenvs.kernel import ALL, Bits, Table, Word, less, nonzero, popcount, spread
 from boardenvs.utils.checks import quote
 
 SIZE = 8  # ranks, and files, of the default board
@@ -160,8 +160,17 @@ def _reach(direction: Direction) -> int:
 DIRECTIONS = EIGHT.directions  # in the order of the action numbers
 FILE_A, FILE_H, RANK_1 = EIGHT.file(0), EIGHT.file(7), EIGHT.rank(0)
 N, NE, E, SE, S, SW, W, NW = DIRECTIONS
-# All squares, and the inner 36, 16 and 4.
-RINGS = [sum(0xFF >> 2 * k << k << 8 * y for y in range(k, 8 - k)) for k in range(4)]
+
+
+def rings(board: Board) -> list[int]:
+    """Return all squares of a square board, those that are not on its edge, and so on inwards: on
+    8x8 64, 36, 16 and 4.
+    """
+    n = board.columns
+    return [
+        sum(((1 << n - 2 * k) - 1) << n * y + k for y in range(k, n - k))
+        for k in range((n + 1) // 2)
+    ]
 
 
 def move(bits: Bits, shift: int) -> Bits:
@@ -257,10 +266,10 @@ def lowest(bits: Bits) -> Bits:
     return bits & (0 - bits)
 
 
-def highest(bits: Bits) -> Bits:
+def highest(bits: Bits, board: Board = EIGHT) -> Bits:
     """Return the highest square alone: all bits below it are set, then all but it cleared."""
-    for distance in (1, 2, 4, 8, 16, 32):
-        bits = bits | (bits >> distance)
+    for digit in range((board.size - 1).bit_length()):
+        bits = bits | (bits >> (1 << digit))
     return bits ^ (bits >> 1)
 
 
@@ -331,6 +340,12 @@ def from_squares(squares: Iterable[int | str], board: Board = EIGHT) -> int:
     for square in squares:
         bits |= 1 << (parse_square(square, board) if isinstance(square, str) else square)
     return bits
+
+
+@lru_cache(maxsize=64)
+def each_square(board: Board = EIGHT, others: int = 1) -> Table:
+    """Return the set of each square alone, and then empty sets for `others`, such as noop."""
+    return Table([*(1 << square for square in range(board.size)), *[0] * others], board.words)
 
 
 def drawn(sets: Iterable[tuple[str, int]], size: int, empty: str = ".") -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from boardenvs.board.bitboard import FILE_A, RANK_1, Direction, steps
+from boardenvs.board.bitboard import EIGHT, FILE_A, RANK_1, Direction, steps
 from boardenvs.kernel import ALL, Bits, spread
 
 
@@ -23,17 +23,22 @@ def add(a: Sequence[Bits], b: Sequence[Bits]) -> list[Bits]:
 
 
 def line_counts(bits: Bits, axis: Direction) -> list[Bits]:
-    """Element k, 0 to 7: the squares whose whole line along `axis` holds exactly k of `bits`."""
-    if axis.dy == 0:
-        ones, twos, fours, eights = _rank_counts(bits)
-    elif axis.dx == 0:
-        ones, twos, fours, eights = _file_counts(bits)
+    """Element k: the squares whose whole line along `axis` holds exactly k of `bits`, for each k
+    below the length of a rank or file, so 0 to 7 on 8x8.
+    """
+    if axis.board == EIGHT and axis.dy == 0:
+        counts = _rank_counts(bits)
+    elif axis.board == EIGHT and axis.dx == 0:
+        counts = _file_counts(bits)
     else:
         ahead = [steps(digit, axis.opposite, 1) for digit in _counts_behind(bits, axis.opposite)]
-        ones, twos, fours, eights, _ = add(_counts_behind(bits, axis), ahead)
+        counts = add(_counts_behind(bits, axis), ahead)
+    ones, twos, fours, eights = counts[:4]
     low = [~(ones | twos), ones & ~twos, twos & ~ones, ones & twos]
-    high = [~(fours | eights) & ALL, fours & ~eights]
-    return [low[k % 4] & high[k // 4] for k in range(8)]
+    high = [~(fours | eights) & axis.board.all, fours & ~eights]
+    if max(axis.board) > 8:
+        high += [eights & ~fours, fours & eights]
+    return [low[k % 4] & high[k // 4] for k in range(max(axis.board))]
 
 
 def _rank_counts(bits: Bits) -> list[Bits]:
@@ -59,7 +64,7 @@ def _counts_behind(bits: Bits, direction: Direction) -> list[Bits]:
     steps.
     """
     digits = [bits]
-    for distance in (1, 2, 4):
+    for distance in (1, 2, 4) if max(direction.board) <= 8 else (1, 2, 4, 8):
         digits = add(digits, [steps(digit, direction, distance) for digit in digits])
     return digits
 

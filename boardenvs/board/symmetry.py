@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from operator import or_
 
 import numpy as np
@@ -66,6 +66,7 @@ def shifts_of(images: Iterable[tuple[int, int]]) -> dict[int, int]:
     return shifts
 
 
+@lru_cache(maxsize=64)
 def symmetries_of(board: Board) -> tuple[Symmetry, ...]:
     """Return all of a board, the identity first."""
     return tuple(

@@ -75,7 +75,7 @@ class Gtp(Protocol):
         self._commands = set(self._say("list_commands"))
 
     def begin(self, game: Game, depth: int | None, move_time: float | None) -> None:
-        self._played, name, (rows, columns) = (), name_of(game), game.shape
+        self._played, name, (rows, columns) = (), name_of(game), game.board
         if depth is not None and "level" not in self._commands:
             raise ValueError("the engine has no GTP command `level`: give its own option")
         if "list_games" in self._commands:
@@ -225,7 +225,7 @@ class GtpServer(Server):
                     raise ValueError("unsupported game")
                 self.start()
             case ["boardsize", size]:
-                if [size, size] != [str(length) for length in self.game.shape]:
+                if [size, size] != [str(length) for length in self.game.board]:
                     raise ValueError("unacceptable size")
                 self.start()
             case ["boardenvs-position", *fen]:

@@ -27,6 +27,7 @@ from boardenvs.game.game import Game
 from boardenvs.game.notation import PASS
 from boardenvs.game.position import Position
 from boardenvs.game.session import GameSession
+from boardenvs.games import spec_of
 from boardenvs.utils.checks import quote
 
 _DISCS = "*O"
@@ -54,7 +55,7 @@ def check_othello(game: Game) -> None:
     """Raise ValueError for a game other than Othello."""
     if not is_othello(game):
         raise ValueError(
-            f"NBoard is a protocol for Othello only, not for {game.id}: use protocol=gtp"
+            f"NBoard is a protocol for Othello only, not for {spec_of(game)}: use protocol=gtp"
         )
 
 

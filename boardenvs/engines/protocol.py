@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
+from boardenvs.board.bitboard import EIGHT
 from boardenvs.engines.channel import Channel
 from boardenvs.game.game import Game
 from boardenvs.game.notation import PASS
@@ -160,5 +161,5 @@ def name_of(game: Game) -> str:
 
 
 def is_othello(game: Game) -> bool:
-    """Return whether other programs know the game as Othello: it has no holes."""
-    return isinstance(game, Othello) and not game.holes
+    """Return whether other programs know the game as Othello: on 8x8, without holes."""
+    return isinstance(game, Othello) and not game.holes and game.board == EIGHT

@@ -23,6 +23,7 @@ from boardenvs.game.rules import LIMITS, MAX_VALUE, Rules
 from boardenvs.game.state import take
 from boardenvs.kernel import ALL, Program, get_backend, set_backend
 from boardenvs.kernel.layout import pack_bits
+from boardenvs.kernel.wide import join
 
 _CHANGES = 4  # of each word of a position, at least, if there are as many
 _TRACES = 4  # of each rule, to see whether it is the same each time
@@ -476,13 +477,14 @@ def _check_filling(game: Game, positions: list[Position], actions: list[int]) ->
 def _check_captures(game: Game, position: Position) -> None:
     if not game.fills_by_capture:
         return
-    own, opp = position.own, position.opp
-    empty = ALL ^ (own | opp | game.holes)
+    empty = game.board.all ^ (position.own | position.opp | game.holes)
+    own, opp = position.words[: game.board.words], position.words[game.board.words :]
+    after = game.kernels.words_after.one
     mine, theirs = (
-        sum(1 << s for s in squares_of(empty) if game.kernels.words_after.one(a, b, 0, s)[0] != b)
+        sum(1 << s for s in squares_of(empty) if after(*a, *b, 0, s)[: len(b)] != b)
         for a, b in ((own, opp), (opp, own))
     )
-    moves = 0 if position.terminated else position.legal_bits[0]
+    moves = 0 if position.terminated else join(position.legal_bits) & game.board.all
     if mine != moves or position.terminated != (not mine and not theirs):
         raise RulesError(
             f"fills_by_capture is True, but {_names(game, mine) or 'no square'} would capture, and "

@@ -123,7 +123,8 @@ class Look(NamedTuple):
     are in the colours of the sides, the first and last rank in the first side's. ground: for
     terminals, a letter for each square of a board with a surface, row by row from the top. sides:
     the names of the sides for people; None for the roles. from_top: whether ranks are counted from
-    the top. skips_i: whether the ninth file is j, as in Go.
+    the top. skips_i: whether the ninth file is j, as in Go. numbered: whether the board shows
+    numbers of files, as moves name them.
     """
 
     board: str = "wood"
@@ -137,11 +138,16 @@ class Look(NamedTuple):
     sides: tuple[str, str] | None = None
     from_top: bool = False
     skips_i: bool = False
+    numbered: bool = False
 
     @property
     def files(self) -> str:
         """The letters of files, of which a board has the first."""
         return ascii_lowercase.replace("i", "") if self.skips_i else ascii_lowercase
+
+    def file_labels(self, columns: int) -> list[str]:
+        """Return what stands beside the files of a board: their letters or their numbers."""
+        return [str(x + 1) if self.numbered else self.files[x] for x in range(columns)]
 
     def pieces_of(self, roles: tuple[str, str]) -> tuple[PieceLook, PieceLook]:
         """Return the looks of both roles' pieces."""

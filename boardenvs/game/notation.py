@@ -117,9 +117,16 @@ class Placing(Notation):
 
 
 class Dropping(Notation):
-    """Action x drops a piece into the file x, from 0; players write x + 1."""
+    """Action x drops a piece into the file x, from 0; players write x + 1. The file's letter is
+    read too.
+    """
 
     needs_position = False
+
+    def turns(self, text: str, position: Position) -> list[Line]:
+        files, plain = position.game.look.files, plain_move(text, position.game)
+        by_letter = [(action,) for action in position.legal_actions() if files[action] == plain]
+        return [*by_letter] or super().turns(text, position)
 
     def sizes(self, game: Game) -> tuple[int, ...]:
         return (game.board.columns,)

@@ -102,7 +102,6 @@ class Rules(ABC):
     # It fills up, a square may be filled exactly where that takes opposing squares, and the game is
     # over where neither side can: the last empty squares are then searched without `moves`.
     fills_by_capture: ClassVar[bool] = False
-    opening_plies: ClassVar[tuple[int, int]] = (4, 8)  # random plies of openings: fewest and most
     # In a game whose sides differ by it alone: the position's image is played alike by the other
     # side. Networks see the board turned by it where the second role is to move.
     mover_symmetry: ClassVar[Symmetry | None] = None
@@ -120,6 +119,11 @@ class Rules(ABC):
         return (Symmetry(board=self.board),)
 
     @property
+    def opening_plies(self) -> tuple[int, int]:
+        """The random plies with which games of a match begin: fewest and most."""
+        return (4, 8) if self.board.size > 24 else (2, 4)
+
+    @property
     def judged_as(self) -> Rules:
         """The game whose trained evaluation judges positions of this one: of the same features."""
         return self
@@ -131,13 +135,26 @@ class Rules(ABC):
 
     @cached_property
     def board(self) -> Board:
-        """The board: of the fields `rows` and `columns` if the class has them, else of its `shape`;
-        ValueError if they are impossible.
+        """The board: of the fields `rows` and `columns`, or `size` of a square one, if the class
+        has them, else of its `shape`; ValueError if they are impossible.
         """
-        sizes = getattr(self, "rows", None), getattr(self, "columns", None)
+        size = getattr(self, "size", None)
+        sizes = getattr(self, "rows", size), getattr(self, "columns", size)
         shape = self.shape if None in sizes else sizes
-        check_declared(type(self), self, shape)
-        return Board(*shape)
+        name = type(self).__name__
+        _check_shape(name, shape)
+        if self.shape is not EIGHT and self.shape != shape:
+            raise ValueError(
+                f"{name} has the shape {self.shape}, and fields for a board of {shape}: leave out "
+                "one of them"
+            )
+        board = vars(self)["board"] = Board(*shape)  # what is checked next may ask for it
+        try:
+            check_declared(type(self), self)
+        except ValueError:
+            del vars(self)["board"]
+            raise
+        return board
 
     @cached_property
     def word_names(self) -> tuple[str, ...]:
@@ -385,7 +402,17 @@ class Rules(ABC):
         )
 
 
-def check_declared(rules: type[Rules], declared: Any = None, shape: Any = None) -> None:
+def _check_shape(name: str, shape: Any) -> None:
+    """ValueError for a shape that no board has."""
+    whole = isinstance(shape, tuple) and all(is_whole(length, 1, LARGEST) for length in shape)
+    if not whole or len(shape) != 2:
+        raise ValueError(
+            f"the shape of {name} is {quote(shape)}: it must be two numbers of ranks and files, 1 "
+            f"to {LARGEST} each"
+        )
+
+
+def check_declared(rules: type[Rules], declared: Any = None) -> None:
     """ValueError if a class, or a game of it, has words, roles or a board that no game can have.
 
     declared: the game, which may compute what others declare.
@@ -393,15 +420,8 @@ def check_declared(rules: type[Rules], declared: Any = None, shape: Any = None) 
     name, declared = (declared.source if declared else rules).__name__, declared or rules
     if "board" in rules.__dict__:
         raise ValueError(f"{name} has a `board`: give it a `shape`, (ranks, files), in its place")
-    shape = declared.shape if shape is None else shape
-    whole = isinstance(shape, tuple) and all(is_whole(length, 1, LARGEST) for length in shape)
-    if not (isinstance(shape, property) or (whole and len(shape) == 2)):
-        raise ValueError(
-            f"the shape of {name} is {quote(shape)}: it must be two numbers of ranks and files, 1 "
-            f"to {LARGEST} each"
-        )
-    if declared.fills_up is True and whole and shape[0] * shape[1] > 64:
-        raise ValueError(f"{name} fills_up on {shape[0] * shape[1]} squares: 64 are the most")
+    if not isinstance(declared.shape, property):
+        _check_shape(name, declared.shape)
     most = getattr(declared, "max_plies", None)
     if not (most is None or isinstance(most, property) or is_whole(most, 1)):
         raise ValueError(f"max_plies of {name} is {quote(most)}: it must be 1 or more, or None")
@@ -416,7 +436,7 @@ def check_declared(rules: type[Rules], declared: Any = None, shape: Any = None) 
         )
     for attribute, (kind, right) in _KINDS.items():
         value = getattr(declared, attribute)
-        if not isinstance(value, kind | property):
+        if not isinstance(value, kind | property | cached_property):
             raise ValueError(f"{attribute} of {name} is {quote(value)}: it must be {right}")
     if declared is not rules:
         check_id(declared.id)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from boardenvs.board.bitboard import square_name, squares_of
+from collections.abc import Sequence
+from dataclasses import replace
+
+from boardenvs.board.bitboard import Board
 from boardenvs.game.look import SHADOW, Circle, Ink, Look, PieceLook, Shape, mirrored, pair, piece
 from boardenvs.game.rules import About
 
@@ -19,22 +22,21 @@ Black and white place discs in turn, black first. A disc must bracket one or mor
 a straight line between itself and another disc of its side, in any of the eight directions; all
 discs so bracketed flip. A side without such a square passes.
 
-The game starts with white on d4 and e5 and black on e4 and d5; row 1 is at the top. In Python white
-is the role "red", and squares and planes are numbered from the bottom row on, as in the rule
-sheet."""
+The game starts with white on {white} and black on {black}; row 1 is at the top. In Python white is
+the role "red", and squares and planes are numbered from the bottom row on, as in the rule sheet."""
 
 _HOLES = """
 
-Holes are never occupied, and no line of discs runs through one. `othello_holes_v0` has them on c3,
-c6, f3 and f6."""
+Holes are never occupied, and no line of discs runs through one. `othello_holes_v0` has them
+diagonally beside the four squares in the centre: on 8x8 c3, c6, f3 and f6."""
 
 _INSTRUCTIONS = """\
-Black and white take turns, black first. The game starts with white discs on d4 and e5 and black
-discs on e4 and d5. On its turn a side places a disc of its own on an empty square, such that one
-or more opposing discs lie in a straight line, along a row, a column or a diagonal, without a gap
-between the new disc and another disc of its own. All opposing discs that are bracketed so, in
-whatever direction, flip and are its own from then on. A side that has no such square passes; a side
-that has one may not pass.
+Black and white take turns, black first. The board has {board} squares. The game starts with white
+discs on {white} and black discs on {black}. On its turn a side places a disc of its own on an empty
+square, such that one or more opposing discs lie in a straight line, along a row, a column or a
+diagonal, without a gap between the new disc and another disc of its own. All opposing discs that
+are bracketed so, in whatever direction, flip and are its own from then on. A side that has no such
+square passes; a side that has one may not pass.
 
 The game ends as soon as neither side has a move, even if there are empty squares left. The side
 with more discs on the board wins; the same number is a draw."""
@@ -47,10 +49,16 @@ _SOURCES = {
 }
 
 
-def about_othello(game_id: str, holes: int) -> About:
-    """Return the words of the page of Othello under this id and with these holes."""
-    names = ", ".join(square_name(square ^ 56) for square in squares_of(holes))
+def about_othello(
+    game_id: str, board: Board, starts: Sequence[Sequence[str]], holes: Sequence[str]
+) -> About:
+    """Return the words of the page of Othello under this id, on a board with these holes, where
+    black and white start on these squares.
+    """
+    names = ", ".join(holes)
     without = f"\n\nHoles are {names}: no disc is placed there, nor does a line run through one."
+    black, white = map(" and ".join, starts)
+    words = {"black": black, "white": white, "board": f"{board.rows}x{board.columns}"}
     return About(
         title={
             "othello": "Othello",
@@ -58,7 +66,7 @@ def about_othello(game_id: str, holes: int) -> About:
             "reversi": "Reversi",
         }.get(game_id, ""),
         summary=_SUMMARIES.get(game_id, ""),
-        rules=_RULES + (_HOLES if holes else ""),
+        rules=_RULES.format(**words) + (_HOLES if holes else ""),
         pieces="discs",
         planes=("the holes",) if holes else (),
         end="The game ends as soon as neither side has a move, also with empty squares left; no "
@@ -70,22 +78,23 @@ def about_othello(game_id: str, holes: int) -> About:
             "empties": 'whose the squares are that stay empty when the game ends: `"nobody"`, or '
             '`"winner"`, as tournaments and collections of endgames count. It changes by how much '
             "a game is won, never who wins it.",
+            "size": "ranks, and files: 4 to 16, and even.",
         },
         choice="`othello_v0` is the game that others play and write about. `reversi_v0` has the "
         "same rules, and `othello_holes_v0` is for those who want a board that no opening theory "
         "covers.",
         source=_SOURCES.get(game_id, ""),
-        instructions=_INSTRUCTIONS + without * bool(holes),
+        instructions=_INSTRUCTIONS.format(**words) + without * bool(holes),
     )
 
 
 # ---- Lines of Action -----------------------------------------------------------------------------
 
-ABOUT_LINES_OF_ACTION = About(
+_LINES_OF_ACTION = About(
     title="Lines of Action",
     summary="Bring all your pieces together in one group.",
     rules="""\
-Black starts on b1 to g1 and b8 to g8, white on a2 to a7 and h2 to h7; black moves first. With
+Black starts on {black}, white on {white}; black moves first. With
 `rules="classic"` (default) a piece moves in one of the eight directions exactly as many squares as
 there are pieces of both sides on the whole line of movement, itself included. It may pass over own
 pieces, not over opposing ones, and ends on an empty square or captures an opposing piece.""",
@@ -98,6 +107,7 @@ pieces, not over opposing ones, and ends on an empty square or captures an oppos
         "rules": '`"classic"`, `"described"` or `"tournament"`.',
         "max_steps": "steps before the game ends, which set the number of planes; a tournament's "
         "games have 1,000 and no planes for them.",
+        "size": "ranks, and files: 4 to 16.",
     },
     choice="""\
 Take `rules="classic"`, the default: it is Lines of Action as people and other programs play it, but
@@ -108,9 +118,9 @@ with programs that implement the description.""",
     source="""\
 The rule sheet `linesOfAction` of the General Game Playing repository (the limit of 50 steps is its
 own). The description that this project was given of the game departs from it, and
-`rules="described"` plays that description's words: black starts on ranks 2 and 7, and the distance
-is the length of the contiguous line of own pieces in the direction of movement, the moving one
-included, so that a piece lands on the first square beyond them.""",
+`rules="described"` plays that description's words: black starts on the second rank and the last
+but one, and the distance is the length of the contiguous line of own pieces in the direction of
+movement, the moving one included, so that a piece lands on the first square beyond them.""",
 )
 
 _DISTANCE = {
@@ -124,14 +134,18 @@ that direction, itself included: it lands on the first square beyond them.""",
 }
 
 
-def instructions_of_lines_of_action(rules: str, max_steps: int, starts: str) -> str:
-    """Return the rules for players by text; `starts` are the squares where black begins."""
-    return f"""\
-Black and white take turns, black first. Black starts with pieces on {starts}, white on a2 to a7 and
-h2 to h7. On its turn a side moves one of its pieces in a straight line, along a row, a column or a
-diagonal, {_DISTANCE.get(rules, _DISTANCE["classic"])} It ends on an empty square, or on an opposing
-piece, which is captured and leaves the board; never on a piece of its own side or off the board.
+def about_lines_of_action(rules: str, max_steps: int, size: int, starts: Sequence[str]) -> About:
+    """Return the words of the game's page; `starts` are the squares where each side begins."""
+    black, white = starts
+    instructions = f"""\
+Black and white take turns, black first, on a board of {size}x{size} squares. Black starts with
+pieces on {black}, white on {white}. On its turn a side moves one of its pieces in a straight line,
+along a row, a column or a diagonal, {_DISTANCE.get(rules, _DISTANCE["classic"])} It ends on an
+empty square, or on an opposing piece, which is captured and leaves the board; never on a piece of
+its own side or off the board.
 {_TOURNAMENT if rules == "tournament" else _SHEET.format(max_steps=max_steps)}"""
+    words = _LINES_OF_ACTION.rules.format(black=black, white=white)
+    return replace(_LINES_OF_ACTION, rules=words, instructions=instructions)
 
 
 _CONNECTED = """

@@ -15,13 +15,13 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 from boardenvs.board import (
     DIRECTIONS,
     EIGHT,
-    RINGS,
     Direction,
     Symmetry,
     all_empty,
     digits,
     fill,
     from_squares,
+    rings,
     step,
     steps,
 )
@@ -512,7 +512,7 @@ def _value(board: _Board) -> Bits:
     pieces = (*board[2:7], board.kings & ~hunted & ALL)
     terms = [popcount(board.own & (board.kings & CORNERS | board.castling) & hunted) * 20]
     for kind, (worth, more) in zip(pieces, WORTH, strict=True):
-        weights = zip(RINGS, (worth, more, more, more), strict=True)
+        weights = zip(rings(EIGHT), (worth, more, more, more), strict=True)
         terms += [popcount(board.own & kind & ring) * weight for ring, weight in weights]
     terms += [popcount(board.own & board.pawns & board.rank(y)) * 12 * (y - 3) for y in (4, 5, 6)]
     return reduce(add, terms)

@@ -1,83 +1,111 @@
-"""Connect Four: drop discs into the files of a board of 6x7; four in a line win."""
+"""Connect Four: drop discs into files, by default of a board of 6x7; four in a line win."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
 from typing import ClassVar
 
-from boardenvs.board import Board, Direction, Symmetry, step, steps
+from boardenvs.board import LARGEST, Direction, Symmetry, steps
 from boardenvs.game import RED, WINNING_LINE, About, Dropping, Game, Look, Position, disc
 from boardenvs.game.look import Circle, Ink
 from boardenvs.game.rules import DRAW
 from boardenvs.kernel import Bits, Table, nonzero
-
-BOARD = Board(rows=6, columns=7)
-N, NE, E, SE, *_ = BOARD.directions
-_FILE = Table([*map(BOARD.file, range(7)), 0])
-
+from boardenvs.utils.checks import check_whole
 
 YELLOW = disc("#f2c81e", "#f2c81e", "#fff3a3", "#a07c05")
-_HOLES = tuple(Circle(x + 0.5, y + 0.5, 0.42, Ink("#173a75")) for y in range(6) for x in range(7))
 
 
 @dataclass(frozen=True)
 class ConnectFour(Game):
-    """Drop discs into files; four in a line win."""
+    """Drop discs into files; four in a line win, or as many as `connect` says."""
 
     id: str = "connect_four"
+    rows: int = 6
+    columns: int = 7
+    connect: int = 4
 
     roles: ClassVar = ("red", "yellow")
-    shape: ClassVar = BOARD
     notation: ClassVar = Dropping()
     fills_up: ClassVar = True
-    look: ClassVar = Look("blue", (RED, YELLOW), surface=_HOLES, badges=(WINNING_LINE,))
-    about: ClassVar = About(
-        title="Connect Four",
-        rules="""\
-Red and yellow drop discs into seven files in turn, red first. A disc falls to the lowest empty
+
+    def __post_init__(self) -> None:
+        check_whole("rows", self.rows, 1, LARGEST)
+        check_whole("columns", self.columns, 1, LARGEST)
+        check_whole("connect", self.connect, 2, max(self.rows, self.columns))
+
+    @cached_property
+    def look(self) -> Look:  # type: ignore[override]
+        places = [(x + 0.5, y + 0.5) for y in range(self.rows) for x in range(self.columns)]
+        holes = tuple(Circle(x, y, 0.42, Ink("#173a75")) for x, y in places)
+        badges = (WINNING_LINE,)
+        return Look("blue", (RED, YELLOW), surface=holes, badges=badges, numbered=True)
+
+    @property
+    def about(self) -> About:
+        rows, columns, connect = self.rows, self.columns, self.connect
+        return About(
+            title="Connect Four",
+            rules=f"""\
+Red and yellow drop discs into {columns} files in turn, red first. A disc falls to the lowest empty
 square of its file.""",
-        pieces="discs",
-        passing="It is never legal in turn-based play.",
-        end="Four discs of a side in a line, in any direction, win; a full board is a draw. "
-        "Nothing is truncated.",
-        source="With perfect play the side that moves first wins (J. D. Allen and V. Allis, 1988).",
-        instructions="""\
-Red and yellow take turns, red first. On its turn a side drops a disc into one of seven columns;
-it falls to the lowest empty square of the column. Four discs of one side in a line, along a row, a
-column or a diagonal, win. If the board is full without such a line, it is a draw.""",
-    )
+            pieces="discs",
+            passing="It is never legal in turn-based play.",
+            end=f"{connect} discs of a side in a line, in any direction, win; a full board is a "
+            "draw. Nothing is truncated.",
+            options={
+                "rows": "squares of a file, 1 to 16.",
+                "columns": "files, 1 to 16.",
+                "connect": "discs in a line that win, 2 or more.",
+            },
+            source="With perfect play the side that moves first wins (J. D. Allen and V. Allis, "
+            "1988) on 6x7.",
+            instructions=f"""\
+Red and yellow take turns, red first. The board has {rows} rows and {columns} columns. On its turn a
+side drops a disc into one of the columns; it falls to the lowest empty square of the column.
+{connect} discs of one side in a line, along a row, a column or a diagonal, win. If the board is
+full without such a line, it is a draw.""",
+        )
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
-        return Symmetry(board=BOARD), Symmetry(flip_files=True, board=BOARD)
+        return Symmetry(board=self.board), Symmetry(flip_files=True, board=self.board)
+
+    @cached_property
+    def _files(self) -> Table:
+        return Table([*map(self.board.file, range(self.columns)), 0], self.board.words)
 
     def setup(self) -> tuple[int, int]:
         return 0, 0
 
     def moves(self, own: Bits, opp: Bits) -> list[Bits]:
-        top = ~(own | opp) & BOARD.rank(5)
-        return [top >> 5 * BOARD.columns]
+        last = self.rows - 1
+        return [(~(own | opp) & self.board.rank(last)) >> last * self.columns]
 
     def play(self, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
-        free = _FILE[action] & ~(own | opp)
+        free = self._files[action] & ~(own | opp)
         return own | free & (0 - free), opp
 
     def over(self, opp: Bits, moves: Sequence[Bits]) -> Bits:
-        return _has_four(opp) | nonzero(moves[0]) ^ 1
+        return self._connects(opp) | nonzero(moves[0]) ^ 1
 
     def points(self, own: Bits, opp: Bits) -> tuple[Bits, Bits]:
-        return _has_four(own), _has_four(opp)
+        return self._connects(own), self._connects(opp)
 
     def ending(self, position: Position) -> str:
-        return "on a full board" if position.result() == (DRAW, DRAW) else "by four in a line"
+        full = position.result() == (DRAW, DRAW)
+        return "on a full board" if full else f"by {self.connect} in a line"
 
+    def _connects(self, discs: Bits) -> Bits:
+        """Return the flag 1 where enough discs are in a line."""
 
-def _has_four(discs: Bits) -> Bits:
-    def fours(way: Direction) -> Bits:
-        pairs = discs & step(discs, way)
-        return pairs & steps(pairs, way, 2)
+        def lines(way: Direction) -> Bits:
+            ends, length = discs, 1
+            while length < self.connect:  # twice as long, or as long as is needed
+                more = min(length, self.connect - length)
+                ends, length = ends & steps(ends, way, more), length + more
+            return ends
 
-    return nonzero(reduce(or_, map(fours, (N, NE, E, SE))))
+        return nonzero(reduce(or_, map(lines, self.board.directions[:4])))

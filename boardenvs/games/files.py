@@ -27,14 +27,15 @@ OWN_FOLDERS = {
 
 def file_name(game: Game) -> str:
     """Return the game's id, and the values of its rules that are not the defaults, joined as a
-    file's name.
+    file's name; numbers follow their names.
     """
     if game.files is None:
         usual = defaults(game.id)
     else:
         usual = {field.name: field.default for field in fields(game) if field.name != "id"}
-    special = [getattr(game, name) for name in usual if getattr(game, name) != usual[name]]
-    return safe_name("_".join([game.id, *map(str, special)]))
+    special = {k: getattr(game, k) for k in usual if getattr(game, k) != usual[k]}
+    words = (value if isinstance(value, str) else f"{k}{value}" for k, value in special.items())
+    return safe_name("_".join([game.id, *words]))
 
 
 def path_of(folder: Path, game: Game, ending: str = ".npz") -> Path:

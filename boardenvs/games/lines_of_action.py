@@ -19,68 +19,53 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
 from operator import add, or_
 from typing import ClassVar
 
 from boardenvs.board.bitboard import (
-    DIRECTIONS,
-    NE,
-    NW,
-    RINGS,
-    SIZE,
+    EIGHT,
+    LARGEST,
+    Board,
     Direction,
-    E,
-    N,
     all_empty,
     by_role,
+    each_square,
     fill,
-    from_squares,
     highest,
     lowest,
     ray,
+    rings,
+    squares_of,
     steps,
 )
 from boardenvs.board.bitslice import countdown, line_counts
-from boardenvs.board.symmetry import ALL_EIGHT, Symmetry
+from boardenvs.board.symmetry import Symmetry, symmetries_of
 from boardenvs.game.errors import PositionError
 from boardenvs.game.game import MAX_PLY, Game
 from boardenvs.game.look import BLACK, WHITE, Look
 from boardenvs.game.notation import Moving
 from boardenvs.game.position import Position
 from boardenvs.game.rules import About, Feature
-from boardenvs.games.appearance import ABOUT_LINES_OF_ACTION, instructions_of_lines_of_action
+from boardenvs.games.appearance import about_lines_of_action
 from boardenvs.games.lines_of_action_features import (
-    MEN,
     all_features,
     connected,
     count_groups,
     euler_number,
+    men,
 )
-from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, spread
-from boardenvs.utils.checks import check_name, is_whole, quote
+from boardenvs.kernel import Bits, Table, guard, less, nonzero, popcount, spread
+from boardenvs.utils.checks import check_name, check_whole, is_whole, quote
 
-_WHITE = from_squares([f + r for f in "ah" for r in "234567"])
-_BLACK = {
-    "classic": from_squares([f + r for f in "bcdefg" for r in "18"]),
-    "described": from_squares([f + r for f in "bcdefg" for r in "27"]),
-}
-_BLACK["tournament"] = _BLACK["classic"]
+# The rank, from the edge, on which black starts.
+_START = {"classic": 0, "described": 1, "tournament": 0}
 _STEPS_TO_LEARN = 200
 _LAST_STEP = 1000  # of a tournament's game
 _REMEMBERED = 60  # positions of a tournament's game that are known when they come again
 
-_ACTIONS = [(d, square) for d in DIRECTIONS for square in range(64)]
-# For each action (0 for noop): the square it leaves, the line of movement, and the squares ahead.
-_SOURCE = Table([1 << s for _, s in _ACTIONS] + [0])
-_RAYS = {(d, s): ray(s, d) for d, s in _ACTIONS}
-_AHEAD = Table([_RAYS[action] for action in _ACTIONS] + [0])
-_LINE = Table([1 << s | _RAYS[d, s] | _RAYS[d.opposite, s] for d, s in _ACTIONS] + [0])
 GROUP = 30  # what another group costs
 RING = 4  # what each piece costs for each ring of squares farther from the centre
-
-# One step in the action's direction as a number of squares, modulo 64.
-_STRIDE = Table([d.shift % 64 for d, _ in _ACTIONS] + [0])
 
 
 @dataclass(frozen=True)
@@ -88,21 +73,22 @@ class LinesOfAction(Game):
     """Bring all your pieces together in one group, neighbours in any of the eight directions.
 
     Action 64*d + s moves the piece on square s in direction d, as far as the rules say; 512 is
-    noop. Planes: own pieces, opposing pieces, and the steps left, in binary, lowest digit first,
-    each digit a constant plane.
+    noop; on n*n squares they are n*n*d + s and 8*n*n. Planes: own pieces, opposing pieces, and the
+    steps left, in binary, lowest digit first, each digit a constant plane.
     """
 
     id: str = "lines_of_action"
     rules: str = "classic"
     max_steps: int = 50
+    size: int = 8  # ranks, and files
 
     roles: ClassVar = ("black", "white")
-    variants: ClassVar = tuple(_BLACK)
-    notation: ClassVar = Moving()
+    variants: ClassVar = tuple(_START)
     look: ClassVar = Look("wood", (BLACK, WHITE))
 
     def __post_init__(self) -> None:
-        check_name("rules", self.rules, _BLACK)
+        check_name("rules", self.rules, _START)
+        check_whole("size", self.size, 5 if self.rules == "described" else 4, LARGEST)
         if not is_whole(self.max_steps, 1, MAX_PLY):
             raise ValueError(
                 f"max_steps is {quote(self.max_steps)}: it must be 1 or more, at most 2**30, "
@@ -111,14 +97,21 @@ class LinesOfAction(Game):
 
     @property
     def about(self) -> About:
-        ranks = (2, 7) if self.rules == "described" else (1, 8)
-        starts = " and ".join(f"b{rank} to g{rank}" for rank in ranks)
-        instructions = instructions_of_lines_of_action(self.rules, self.max_steps, starts)
-        return replace(ABOUT_LINES_OF_ACTION, instructions=instructions)
+        black, white = (list(map(self.square_name, squares_of(x))) for x in self.setup())
+        middle = self.size - 2
+        starts = (
+            f"{black[0]} to {black[middle - 1]} and {black[middle]} to {black[-1]}",
+            f"{white[0]} to {white[-2]} and {white[1]} to {white[-1]}",
+        )
+        return about_lines_of_action(self.rules, self.max_steps, self.size, starts)
+
+    @cached_property
+    def notation(self) -> Moving:  # type: ignore[override]
+        return Moving(self.board.directions)
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
-        return ALL_EIGHT
+        return symmetries_of(self.board)
 
     @property
     def for_training(self) -> LinesOfAction:
@@ -138,7 +131,11 @@ class LinesOfAction(Game):
         return replace(self, rules="classic") if self.rules == "tournament" else self
 
     def setup(self) -> tuple[int, int]:
-        return _BLACK[self.rules], _WHITE
+        board, last, edge = self.board, self.size - 1, _START[self.rules]
+        inside = board.all & ~(board.rank(0) | board.rank(last))
+        upright = board.file(0) | board.file(last)
+        across = (board.rank(edge) | board.rank(last - edge)) & ~upright
+        return across, upright & inside
 
     @property
     def history(self) -> int:  # type: ignore[override]
@@ -146,21 +143,43 @@ class LinesOfAction(Game):
 
     def repetition_key(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, Bits]:
         """Whose pieces are where, whoever is to move."""
-        return by_role(own, opp, to_move)
+        return by_role(own, opp, to_move, self.board.all)
+
+    @cached_property
+    def _tables(self) -> tuple[Table, ...]:
+        """For each action (0 for noop): the square it leaves, as a set and as a number; the squares
+        ahead; the line of movement; and one step as a number of squares, modulo 1024.
+        """
+        board = self.board
+        actions = [(d, s) for d in board.directions for s in range(board.size)]
+        rays = {(d, s): ray(s, d) for d, s in actions}
+        lines = [1 << s | rays[d, s] | rays[d.opposite, s] for d, s in actions]
+        return (
+            Table([*(1 << s for _, s in actions), 0], board.words),
+            Table([*(s for _, s in actions), board.size]),
+            Table([*rays.values(), 0], board.words),
+            Table([*lines, 0], board.words),
+            Table([*(d.shift % 1024 for d, _ in actions), 0]),
+        )
 
     def moves(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, ...]:
-        return (_described_moves if self.rules == "described" else _classic_moves)(own, opp)
+        moves = _described_moves if self.rules == "described" else _classic_moves
+        return moves(self.board, own, opp)
 
     def play(self, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
-        source = _SOURCE[action]
-        if self.rules != "described":
-            distance = popcount((own | opp) & _LINE[action])
-            square = (action + _STRIDE[action] * distance) & 63
-            target = nonzero(source) << square
-        else:
+        sources, squares, rays, lines, strides = self._tables
+        source, stride = sources[action], strides[action]
+        if self.rules == "described":
             # The first square ahead that is not own: the nearest one, whichever way numbers go.
-            ahead, upward = _AHEAD[action] & ~own, spread(less(_STRIDE[action], 32))
-            target = lowest(ahead & upward) | highest(ahead & ~upward)
+            ahead, upward = rays[action] & ~own, spread(less(stride, 512), self.board.all)
+            target = lowest(ahead & upward) | highest(ahead & ~upward, self.board)
+        else:
+            distance = popcount((own | opp) & lines[action])
+            if self.board == EIGHT:  # a shift is faster than a table
+                target = nonzero(source) << ((action + stride * distance) & 63)
+            else:
+                landings = each_square(self.board, 512 - self.board.size)
+                target = landings[(squares[action] + stride * distance) & 511]
         return (own & ~source) | target, opp & ~target
 
     def over(
@@ -168,64 +187,65 @@ class LinesOfAction(Game):
     ) -> Bits:
         tournament = self.rules == "tournament"
         last_step = _LAST_STEP if tournament else self.max_steps
-        over = connected(own) | connected(opp) | less(ply, last_step) ^ 1
+        over = connected(own, self.board) | connected(opp, self.board) | less(ply, last_step) ^ 1
         return over | all_empty(moves) | nonzero(repeats) if tournament else over
 
     def points(self, own: Bits, opp: Bits, to_move: Bits, repeats: Bits) -> tuple[Bits, Bits]:
         if self.rules == "tournament":
-            return _tournament_points(own, opp, repeats)
-        return connected(own), connected(opp)
+            return _tournament_points(self.board, own, opp, repeats)
+        return connected(own, self.board), connected(opp, self.board)
 
     def planes(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
         if self.rules == "tournament":
             return own, opp
-        return (own, opp, *countdown(ply, self.max_steps))
+        return (own, opp, *countdown(ply, self.max_steps, self.board.all))
 
     def standing(self, position: Position) -> tuple[str, str]:
         first, second = (
-            f"{pieces.bit_count()} (groups: {count_groups(pieces)})"
+            f"{pieces.bit_count()} (groups: {count_groups(pieces, self.board)})"
             for pieces in position.by_role()
         )
         return first, second
 
     def check_squares(self, squares: tuple[int, ...]) -> None:
+        most = men(self.board)
         for role, bits in zip(self.roles, squares, strict=True):
-            if bits.bit_count() > MEN:
+            if bits.bit_count() > most:
                 raise PositionError(
-                    f"{role} has {bits.bit_count()} pieces: a side has at most {MEN}"
+                    f"{role} has {bits.bit_count()} pieces: a side has at most {most}"
                 )
 
     def evaluate(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, Bits]:
         """Few groups near the centre; each side is credited with what the other's cost."""
-        return _cost(opp), _cost(own)
+        return _cost(self.board, opp), _cost(self.board, own)
 
     def features(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> dict[str, Feature]:
-        return all_features(own, opp)
+        return all_features(own, opp) if self.board == EIGHT else {}
 
 
-def _tournament_points(own: Bits, opp: Bits, repeats: Bits) -> tuple[Bits, Bits]:
+def _tournament_points(board: Board, own: Bits, opp: Bits, repeats: Bits) -> tuple[Bits, Bits]:
     """Return a point for the winner; `opp` has moved, and wins if that connected both sides."""
-    mine, theirs, counts = connected(own), connected(opp), nonzero(repeats) ^ 1
-    stuck = all_empty(_classic_moves(own, opp))
+    mine, theirs, counts = connected(own, board), connected(opp, board), nonzero(repeats) ^ 1
+    stuck = all_empty(_classic_moves(board, own, opp))
     return counts & mine & (theirs ^ 1), counts & (theirs | (stuck & (mine ^ 1)))
 
 
-def _classic_moves(own: Bits, opp: Bits) -> tuple[Bits, ...]:
+def _classic_moves(board: Board, own: Bits, opp: Bits) -> tuple[Bits, ...]:
     """Compute all moves at once: for each distance k, the pieces whose line holds k pieces, and of
     these the ones with no opposing piece on the squares 1 to k-1 ahead and no own piece on square
     k.
     """
     moves: dict[Direction, Bits] = {}
-    free = ~own & ALL
-    for axis in (N, E, NE, NW):
+    free, ways = ~own & board.all, board.directions
+    for axis in (ways[0], ways[2], ways[1], ways[7]):
         exactly = line_counts(own | opp, axis)
         for d in (axis, axis.opposite):
             each = [
                 guard(own & exactly[k], partial(_that_can_go, direction=d, distance=k), free, opp)
-                for k in range(1, SIZE)
+                for k in range(1, board.columns)
             ]
             moves[d] = reduce(or_, each)
-    return tuple(moves[d] for d in DIRECTIONS)
+    return tuple(moves[d] for d in ways)
 
 
 def _that_can_go(movers: Bits, free: Bits, opp: Bits, direction: Direction, distance: int) -> Bits:
@@ -237,14 +257,15 @@ def _that_can_go(movers: Bits, free: Bits, opp: Bits, direction: Direction, dist
     return movers
 
 
-def _described_moves(own: Bits, opp: Bits) -> tuple[Bits, ...]:
+def _described_moves(board: Board, own: Bits, opp: Bits) -> tuple[Bits, ...]:
     """A piece can move wherever the board goes on beyond the own pieces ahead of it."""
-    free = ~own & ALL
-    return tuple(fill(free, own, d.opposite) for d in DIRECTIONS)
+    free = ~own & board.all
+    return tuple(fill(free, own, d.opposite) for d in board.directions)
 
 
-def _cost(pieces: Bits) -> Bits:
+def _cost(board: Board, pieces: Bits) -> Bits:
     """Return the penalty of a side for its groups and its distance from the centre."""
-    distance = reduce(add, [popcount(pieces & (ALL ^ inner)) for inner in RINGS[1:]])
-    # Twelve pieces cannot enclose eight holes: the sum stays above 0.
-    return (euler_number(pieces) + 8) * GROUP + distance * RING
+    outside = [board.all ^ inner for inner in rings(board)[1:]]
+    distance = reduce(add, [popcount(pieces & squares) for squares in outside])
+    # So many pieces cannot enclose more holes: the sum stays above 0.
+    return (euler_number(pieces, board) + men(board) - 4) * GROUP + distance * RING

@@ -6,25 +6,40 @@ Search in Complex Games", 2004), and on what squares they stand.
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 
-from boardenvs.board.bitboard import NE, NW, SIZE, E, N, lowest, neighbours, square_name, step
+from boardenvs.board.bitboard import (
+    EIGHT,
+    SIZE,
+    Board,
+    lowest,
+    neighbours,
+    square_name,
+    step,
+)
 from boardenvs.board.symmetry import ALL_EIGHT
 from boardenvs.game.rules import Feature
 from boardenvs.kernel import ALL, Bits, Table, less, nonzero, popcount, when
 
-MEN = 12  # a side at the start, and so at most
+MEN = 12  # a side at the start on 8x8, and so at most
 
 
-def connected(pieces: Bits) -> Bits:
-    """Return the flag 1 where the pieces, at most twelve, are one 8-connected group, or none."""
-    # Groups are at least as many as the Euler number, which is cheap and never below -7.
-    one_perhaps = less(euler_number(pieces) + 7 & ALL, 9)
-    return when(one_perhaps, _flood, pieces)
+def men(board: Board) -> int:
+    """Return how many pieces a side has at the start, and so at most."""
+    return 2 * (board.columns - 2)
 
 
-def euler_number(pieces: Bits) -> Bits:
+def connected(pieces: Bits, board: Board = EIGHT) -> Bits:
+    """Return the flag 1 where the pieces, at most `men`, are one 8-connected group, or none."""
+    # Groups are at least as many as the Euler number, which is cheap. Of at most n pieces it is
+    # never below 4 - n: they cannot enclose more than n - 3 holes.
+    most = men(board) - 4
+    one_perhaps = less(euler_number(pieces, board) + most & ALL, most + 2)
+    return when(one_perhaps, partial(_flood, board), pieces)
+
+
+def euler_number(pieces: Bits, board: Board = EIGHT) -> Bits:
     """Return the number of 8-connected groups less the number of holes in them, modulo 2**64.
 
     Pieces less neighbouring pairs, plus triples within a 2x2 block, less full blocks: the Euler
@@ -32,33 +47,34 @@ def euler_number(pieces: Bits) -> Bits:
     board by its 2x2 blocks is Gray's (IEEE Trans. Computers, 1971); its use for this game is
     Winands' (MIA, 2001).
     """
-    east, north, northeast = (step(pieces, d) for d in (E, N, NE))
+    ways = board.directions
+    north, northeast, east, northwest = (step(pieces, d) for d in (*ways[:3], ways[7]))
     here = pieces & north
-    pairs = [pieces & east, here, pieces & northeast, pieces & step(pieces, NW)]
+    pairs = [pieces & east, here, pieces & northeast, pieces & northwest]
     triples = [here & east, here & northeast, pieces & east & northeast, east & north & northeast]
     count = popcount(pieces) + reduce(add, [popcount(block) for block in triples])
     full = popcount(here & east & northeast)
     return (count - reduce(add, [popcount(pair) for pair in pairs]) - full) & ALL
 
 
-def _flood(pieces: Bits) -> Bits:
+def _flood(board: Board, pieces: Bits) -> Bits:
     """`connected` by breadth-first search from one piece."""
-    return nonzero(pieces ^ _group(pieces)) ^ 1
+    return nonzero(pieces ^ _group(board, pieces)) ^ 1
 
 
-def _group(pieces: Bits) -> Bits:
+def _group(board: Board, pieces: Bits) -> Bits:
     """Return the group of one piece: eleven steps reach the twelfth."""
     group = lowest(pieces)
-    for _ in range(MEN - 1):
-        group = neighbours(group) & pieces
+    for _ in range(men(board) - 1):
+        group = neighbours(group, board) & pieces
     return group
 
 
-def count_groups(pieces: int) -> int:
+def count_groups(pieces: int, board: Board) -> int:
     """Return the number of 8-connected groups."""
     count = 0
     while pieces:
-        pieces ^= int(_group(pieces))
+        pieces ^= int(_group(board, pieces))
         count += 1
     return count
 

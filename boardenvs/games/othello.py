@@ -12,33 +12,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
 from operator import add
 from typing import ClassVar
 
-from boardenvs.board.bitboard import DIRECTIONS, Direction, Lanes, fill, from_squares, step, union
-from boardenvs.board.symmetry import ALL_EIGHT, Symmetry
+from boardenvs.board.bitboard import (
+    LARGEST,
+    Direction,
+    Lanes,
+    each_square,
+    fill,
+    from_squares,
+    squares_of,
+    step,
+    union,
+)
+from boardenvs.board.symmetry import Symmetry, symmetries_of
 from boardenvs.game.game import Game
 from boardenvs.game.look import BLACK, WHITE, Look
 from boardenvs.game.notation import Placing
 from boardenvs.game.rules import About
 from boardenvs.games.appearance import about_othello
-from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, spread, when
-from boardenvs.utils.checks import check_name, is_whole, quote
+from boardenvs.kernel import Bits, guard, less, nonzero, popcount, spread, when
+from boardenvs.utils.checks import check_name, check_whole, is_whole, quote
 
-_BLACK, _RED = from_squares(["d4", "e5"]), from_squares(["d5", "e4"])
-_CORNERS = from_squares(["a1", "a8", "h1", "h8"])
+# The squares diagonally beside the centre of the board, on 8x8.
 CENTRE_HOLES = from_squares(["c3", "c6", "f3", "f6"])
 
 _EMPTIES = ("nobody", "winner")
-_AXES = DIRECTIONS[:4]
 # Steps from stable discs to those beside them: more find more, and take longer.
 _STABLE_STEPS = 5
 
-# A bracketed line lies between two discs: it has at most six squares.
-_LONGEST = 6
-
-# The weight of a disc on each square of one quarter of the board; row and column 0 are the edge.
+# The weight of a disc by its distances from the nearest edges along rank and file; the last row and
+# column hold for all greater distances.
 # The weights of T. Yoshioka, S. Ishii and M. Ito, "Strategy acquisition for the game Othello based
 # on reinforcement learning" (IEICE Transactions, 1999), in hundredths. They are the standard
 # heuristic opponent of the literature on learning Othello.
@@ -48,10 +54,6 @@ _QUARTER = (
     (10, 1, 5, 2),
     (5, 1, 2, 1),
 )
-WEIGHTS = tuple(_QUARTER[min(y, 7 - y)][min(x, 7 - x)] for y in range(8) for x in range(8))
-
-# The disc that an action places; noop places none.
-_PLACED = Table([1 << square for square in range(64)] + [0])
 
 
 @dataclass(frozen=True)
@@ -60,52 +62,76 @@ class Othello(Game):
 
     With `empties="winner"` the winner also gets the squares that stay empty, as in tournaments.
 
-    Action s places a disc on square s; 64 is noop.
+    Action s places a disc on square s; 64 is noop, on a board of another size n*n.
     Planes: own discs, opposing discs and, with holes, the holes.
     """
 
     id: str = "othello"
     holes: int = 0  # type: ignore[misc]  # squares out of play, as a bitboard
     empties: str = "nobody"  # whose the squares are that stay empty
+    size: int = 8  # ranks, and files
 
     roles: ClassVar = ("black", "red")
     notation: ClassVar = Placing()
     margin_counts: ClassVar = True
     fills_up: ClassVar = True
     fills_by_capture: ClassVar = True
-    opening_plies: ClassVar = (6, 10)
     look: ClassVar = Look("felt", (BLACK, WHITE), sides=("black", "white"), from_top=True)
 
     def __post_init__(self) -> None:
         check_name("empties", self.empties, _EMPTIES)
+        check_whole("size", self.size, 4, LARGEST, 2)
+        first, row = self._first, self.size
+        if self.holes == CENTRE_HOLES:  # they are named so on boards of all sizes
+            corners = (-row - 1, 2 - row, 2 * row - 1, 2 * row + 2)
+            object.__setattr__(self, "holes", sum(1 << first + away for away in corners))
         black, red = self.setup()
-        if not is_whole(self.holes, 0, ALL) or self.holes & (black | red):
+        if not is_whole(self.holes, 0, self.board.all) or self.holes & (black | red):
             raise ValueError(
-                f"holes is {quote(self.holes)}: it must be a bitboard of 64 bits without the four "
-                "squares in the centre"
+                f"holes is {quote(self.holes)}: it must be a bitboard of {self.board.size} bits "
+                "without the four squares in the centre"
             )
 
     @property
     def about(self) -> About:
-        return about_othello(self.id, self.holes)
+        black, white, holes = (
+            [self.square_name(square) for square in squares_of(squares)]
+            for squares in (*self.setup(), self.holes)
+        )
+        return about_othello(self.id, self.board, (sorted(black), sorted(white)), holes)
+
+    @property
+    def opening_plies(self) -> tuple[int, int]:
+        return (6, 10) if self.size > 4 else super().opening_plies
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
-        return tuple(s for s in ALL_EIGHT if s.apply(self.holes) == self.holes)
+        return tuple(s for s in symmetries_of(self.board) if s.apply(self.holes) == self.holes)
+
+    @property
+    def _first(self) -> int:
+        """The lowest of the four squares in the centre."""
+        return (self.size + 1) * (self.size // 2 - 1)
+
+    @property
+    def _in_play(self) -> int:
+        return self.board.all ^ self.holes
 
     def setup(self) -> tuple[int, int]:
-        return _BLACK, _RED
+        first, row = self._first, self.size
+        return 1 << first | 1 << first + row + 1, 1 << first + row | 1 << first + 1
 
     def moves(self, own: Bits, opp: Bits, to_move: Bits) -> tuple[Bits, ...]:
         return (self.mobility(own, opp),)
 
     def mobility(self, own: Bits, opp: Bits) -> Bits:
         """Return the empty squares from which a line of `opp` leads to one of `own`."""
-        return union(_beyond, own, opp) & ~(own | opp) & (ALL ^ self.holes)
+        lines = union(_beyond, own, opp, directions=self.board.directions)
+        return lines & ~(own | opp) & self._in_play
 
     def play(self, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
-        placed = _PLACED[action]
-        flips = union(_bracketed, placed, own, opp)
+        placed = each_square(self.board)[action]
+        flips = union(_bracketed, placed, own, opp, directions=self.board.directions)
         return own | placed | flips, opp ^ flips
 
     def over(self, own: Bits, opp: Bits, moves: Sequence[Bits], to_move: Bits, ply: Bits) -> Bits:
@@ -120,7 +146,7 @@ class Othello(Game):
         mine, theirs = popcount(own), popcount(opp)
         if self.empties == "nobody":
             return mine, theirs
-        left = popcount(ALL ^ self.holes) - mine - theirs
+        left = popcount(self._in_play) - mine - theirs
         return mine + left * less(theirs, mine), theirs + left * less(mine, theirs)
 
     def stable(self, own: Bits, opp: Bits) -> Bits:
@@ -128,19 +154,31 @@ class Othello(Game):
         which a stable disc of its colour is beside it. One that is safe so on all four lines is
         stable (after P. S. Rosenbloom, "A world-championship-level Othello program", 1982).
         """
-        board = ALL ^ self.holes
+        board, axes = self._in_play, self.board.directions[:4]
         empty, stable = ~(own | opp) & board, 0
         for _ in range(_STABLE_STEPS + 1):
-            stable = opp & ~union(_unsafe, empty, stable, board, directions=_AXES)
+            stable = opp & ~union(_unsafe, empty, stable, board, directions=axes)
         return stable
 
     def planes(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, ...]:
         return (own, opp, self.holes) if self.holes else (own, opp)
 
+    @cached_property
+    def weights(self) -> dict[int, int]:
+        """The weight of a disc on each square in play; the edges are those of the smallest
+        rectangle that holds them all, so that holes may make a board smaller.
+        """
+        places = [divmod(square, self.size) for square in squares_of(self._in_play)]
+        (low, left), (high, right) = (map(end, zip(*places, strict=True)) for end in (min, max))
+        return {
+            self.size * y + x: _QUARTER[min(y - low, high - y, 3)][min(x - left, right - x, 3)]
+            for y, x in places
+        }
+
     @property
     def has_heuristic(self) -> bool:
         """Whether a corner is in play: the weights count how far a square is from one."""
-        return self.holes & _CORNERS != _CORNERS
+        return _QUARTER[0][0] in self.weights.values()
 
     @property
     def no_heuristic(self) -> str:
@@ -148,7 +186,7 @@ class Othello(Game):
 
     def evaluate(self, own: Bits, opp: Bits, to_move: Bits, ply: Bits) -> tuple[Bits, Bits]:
         """Return the weights of both sides' discs; what one costs is credited to the other side."""
-        return _value(own, opp), _value(opp, own)
+        return _value(self.weights, own, opp), _value(self.weights, opp, own)
 
 
 OthelloHoles = partial(Othello, id="othello_holes", holes=CENTRE_HOLES)
@@ -166,23 +204,28 @@ def _unsafe(axis: Direction | Lanes, empty: Bits, stable: Bits, board: Bits) -> 
 
 def _beyond(direction: Direction | Lanes, own: Bits, opp: Bits) -> Bits:
     """Return the squares beyond lines of `opp` that begin beside `own`."""
-    return step(fill(own, opp & direction.inner, direction, _LONGEST), direction)
+    return step(fill(own, opp & direction.inner, direction, _longest(direction)), direction)
 
 
 def _bracketed(direction: Direction | Lanes, placed: Bits, own: Bits, opp: Bits) -> Bits:
     """Return the line of `opp` that `placed` and a disc of `own` bracket in this direction."""
-    line = fill(placed, opp & direction.inner, direction, _LONGEST)
+    line = fill(placed, opp & direction.inner, direction, _longest(direction))
     return guard(line, partial(_if_bracketed, direction=direction), own)
 
 
 def _if_bracketed(line: Bits, own: Bits, direction: Direction | Lanes) -> Bits:
     """Return the line where a disc of `own` follows it, else nothing."""
-    return line & spread(nonzero(step(line, direction) & own))
+    return line & spread(nonzero(step(line, direction) & own), direction.board.all)
 
 
-def _value(discs: Bits, others: Bits) -> Bits:
+def _longest(direction: Direction | Lanes) -> int:
+    """Return how many squares a bracketed line has at most: it lies between two discs."""
+    return direction.board.rows - 2
+
+
+def _value(weights: dict[int, int], discs: Bits, others: Bits) -> Bits:
     terms = []
-    for weight in sorted(set(WEIGHTS)):
-        squares = sum(1 << square for square in range(64) if WEIGHTS[square] == weight)
+    for weight in sorted({*weights.values()}):
+        squares = sum(1 << square for square in weights if weights[square] == weight)
         terms.append(popcount((discs if weight > 0 else others) & squares) * abs(weight))
     return reduce(add, terms)

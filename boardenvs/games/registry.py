@@ -15,6 +15,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from importlib.metadata import EntryPoint
 from typing import Any, NamedTuple
@@ -225,6 +226,10 @@ def spec_of(game: Game) -> str:
     """
     name = name_of(game)
     values = {k: getattr(game, k) for k, v in defaults(name).items() if getattr(game, k) != v}
+    for key in values if len(values) > 1 else ():
+        with suppress(ValueError):  # what follows from the others, as holes from a size
+            others = {k: v for k, v in values.items() if k != key}
+            values = others if make(name, **others) == game else values
     return write_spec(name, values)
 
 

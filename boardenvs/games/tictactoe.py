@@ -8,14 +8,13 @@ from functools import reduce
 from operator import or_
 from typing import ClassVar
 
-from boardenvs.board import Board, Symmetry, steps, symmetries_of
+from boardenvs.board import Board, Symmetry, each_square, steps, symmetries_of
 from boardenvs.game import WINNING_LINE, About, Game, Look, Placing, Position, piece
 from boardenvs.game.look import Ink, Rect, pair, ring
 from boardenvs.game.rules import DRAW
-from boardenvs.kernel import Bits, Table, nonzero
+from boardenvs.kernel import Bits, nonzero
 
 BOARD = Board(rows=3, columns=3)
-_PLACED = Table([1 << square for square in range(BOARD.size)] + [0])
 
 
 _INK = Ink("#4a3612")
@@ -67,7 +66,7 @@ line, it is a draw.""",
         return [~(own | opp) & BOARD.all]
 
     def play(self, own: Bits, opp: Bits, action: Bits) -> tuple[Bits, Bits]:
-        return own | _PLACED[action], opp
+        return own | each_square(BOARD)[action], opp
 
     def over(self, opp: Bits, moves: Sequence[Bits]) -> Bits:
         return _has_three(opp) | nonzero(moves[0]) ^ 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from boardenvs.board.bitboard import EIGHT
 from boardenvs.game.position import Position
 from boardenvs.games import make
 from boardenvs.games.othello import Othello
@@ -17,7 +18,7 @@ _NAMES = Path(__file__).with_name("openings.txt")  # moves and a name a line
 def opening_of(position: Position) -> str | None:
     """Return the name of the opening that has just been reached; None if it has none."""
     game = position.game
-    if not isinstance(game, Othello) or game.holes:
+    if not isinstance(game, Othello) or game.holes or game.board != EIGHT:
         return None
     return _names().get((*position.words, position.to_move))
 

@@ -26,7 +26,7 @@ def write_ansi(contents: View, colour: bool = True) -> str:
     # Hexagons are four letters wide, so that each row can be shifted by half a hexagon.
     space, shift = (" ", "  ") if look.hexagons else ("", "")
     wide = 3 if contents.labels is None else 5
-    names = space.join(f" {name} ".ljust(wide) for name in look.files[:columns])
+    names = space.join(f" {name}".ljust(wide) for name in look.file_labels(columns))
     files = " " * (width + 1) + names
     lines = [shift * (rows - 1) + files]
     for y in reversed(range(rows)):

@@ -142,7 +142,7 @@ def _board(look: Look, board: Board, sides: tuple[str, str], caption: bool) -> D
     height = bottom + CAPTION * caption
     edge, middle = 0.05, MARGIN / 2
     left = middle - 0.04 * look.hexagons  # beside a border
-    files = enumerate(look.files[: board.columns])
+    files = enumerate(look.file_labels(board.columns))
     labels = [(MARGIN + cells.place(x, 0)[0] + 0.5, bottom - middle, name) for x, name in files]
     for y in reversed(range(board.rows)):
         across, down = cells.place(0, y)

@@ -21,9 +21,10 @@ def write_plain(position: Position) -> str:
     firsts = reversed(range(0, height * width, width))  # of each row, from the top
     labels = game.labels(position) or {}
     cells = [f"{sign}{labels.get(square, '')}" for square, sign in enumerate(signs)]
-    wide = max(map(len, cells))
+    files = game.look.file_labels(width)
+    wide = max(map(len, (*cells, *files)))
     rows = [f"{game.square_name(a)[1:]:>2} {_line(cells[a:][:width], wide)}" for a in firsts]
-    lines = [f"   {_line(game.look.files[:width], wide)}", *rows]
+    lines = [f"   {_line(files, wide)}", *rows]
     legend = (
         f"{first[0].upper()} is one of the {game.about.pieces} of {first}, "
         f"{second[0].upper()} one of {second}, and . an empty square"

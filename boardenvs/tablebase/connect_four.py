@@ -47,8 +47,8 @@ class Solution(NamedTuple):
 
 
 def covers(game: Game) -> bool:
-    """Return whether it is Connect Four; a subclass may have other rules."""
-    return type(game) is ConnectFour
+    """Return whether it is Connect Four on 6x7; a subclass may have other rules."""
+    return type(game) is ConnectFour and game.has_rules_of(ConnectFour())
 
 
 class ExactSearch:

@@ -73,6 +73,13 @@ def is_whole(value: object, low: int, high: int | None = None) -> bool:
     return value >= low and (high is None or value <= high)
 
 
+def check_whole(name: str, value: object, low: int, high: int, step: int = 1) -> None:
+    """ValueError if a value is not a whole number from `low` to `high`, in steps from `low` on."""
+    if not is_whole(value, low, high) or value not in range(low, high + 1, step):
+        kind = "whole" if step == 1 else "even"
+        raise ValueError(f"{name} is {quote(value)}: it must be {low} to {high}, and {kind}")
+
+
 def is_number(value: object, low: float, high: float = float("inf")) -> bool:
     """Return whether a value is an int or float, but no bool and no nan, from `low` to `high`."""
     return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
