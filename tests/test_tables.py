@@ -8,7 +8,7 @@ import runpy
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -88,6 +88,40 @@ def test_the_readme_has_the_published_ratings_of_anchors() -> None:
     both = found.keys() & anchors.keys()
     assert len(both) >= 5
     assert {name: found[name] for name in both} == {name: anchors[name] for name in both}
+
+
+def test_levels_are_in_the_order_of_all_that_was_measured() -> None:
+    for path in LEVELS.glob("*.json"):
+        levels = json.loads(path.read_text(encoding="utf-8"))["levels"]
+        ratings = [level["rating"] for level in levels]
+        assert ratings == sorted(ratings), path.stem
+        assert all(level["low"] < level["rating"] < level["high"] for level in levels)
+
+
+def test_a_level_is_rated_by_the_pool_and_by_its_neighbours() -> None:
+    """Three levels, of which the outer ones are anchors: of equal errors the mean counts."""
+
+    def levels(score: float, middle: float) -> list[dict[str, Any]]:
+        step = {"score": score, "low": score - 0.05, "high": score + 0.05}
+        one = {"weaker": "a", "stronger": "b", "share": 0.0}
+        rated = {"rating": middle, "low": middle - 50, "high": middle + 50}
+        first = one | {"rating": 0.0, "low": -20.0, "high": 20.0}
+        last = one | {"share": 1.0, "rating": 400.0, "low": 380.0, "high": 420.0}
+        return [
+            first,
+            one | rated | {"share": 0.5, "beats_level_below": step},
+            last | {"beats_level_below": step},
+        ]
+
+    expected = 1 / (1 + 10 ** (-200 / 400))
+    first, found, last = levels_script.combined(levels(expected, 200.0), {"a", "b"})
+    assert (first["rating"], last["rating"]) == (0, 400)
+    assert found["rating"] == pytest.approx(200, abs=1)
+    narrow = found["high"] - found["low"]
+    assert 40 < narrow < 80  # three measurements of about 50 to each side
+    _, found, _ = levels_script.combined(levels(expected, 380.0), {"a", "b"})
+    assert 200 < found["rating"] < 300
+    assert found["high"] - found["low"] > 2 * narrow  # the pool contradicts the games
 
 
 def test_near_pairings_count_more_than_far_ones() -> None:

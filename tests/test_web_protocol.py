@@ -60,6 +60,13 @@ def test_promotion_names_pieces_and_kinds_that_can_be_placed_are_told(page):
     assert (placed["checkers"], placed["hex"], placed["go"]) == (["kings"], [], [])
 
 
+def test_levels_name_the_game_in_which_they_were_measured(page):
+    for game, measured in (("reversi", "othello"), ("hex", "hex")):
+        first, second, *_ = page.ask("opponents", game=game)["opponents"]
+        assert {one["level"]["measured_in"] for one in (first, second)} == {measured}
+        assert first["level"]["rating"] < second["level"]["rating"] < second["level"]["high"]
+
+
 def test_games_are_called_by_their_titles(page):
     assert page.hello["titles"].keys() == page.hello["games"].keys()
     assert {t: page.hello["titles"][t] for t in ("nine_mens_morris", "tictactoe")} == {

@@ -4,7 +4,8 @@ A mixture plays some moves as one anchor of the pool and the others as the next 
 there are mixtures of any strength between the weakest anchor and the strongest quick one. Levels
 are put at equal distances by the anchors' ratings, and each plays the one below. What they score
 corrects the strengths, and levels are put at equal distances again, until each surely beats the one
-below and all steps are about equal. Every round has openings of its own.
+below and all steps are about equal. Every round has openings of its own. A level's rating follows
+from its games against the pool and from those against its neighbours.
 """
 
 from __future__ import annotations
@@ -105,7 +106,43 @@ def _measured(
         values = {"score": match.score, "low": low, "high": high}
         rounded = {name: round(x, 3) for name, x in values.items()}
         level["beats_level_below"] = {**rounded, "games": match.games}
-    return levels
+    return combined(levels, set(anchors))
+
+
+def combined(levels: list[dict[str, Any]], anchors: set[str]) -> list[dict[str, Any]]:
+    """Return the levels rated by all that was measured: by the pool and against the level below.
+
+    Least squares, each measurement weighted by its interval; levels that are anchors keep their
+    ratings. Where the measurements contradict each other more than their intervals allow, the new
+    intervals are wider by the root of the mean square of the contradictions (Birge, 1932).
+    """
+    count, own = len(levels), {0.0: "weaker", 1.0: "stronger"}
+    itself = [level.get(own.get(level["share"], "")) in anchors for level in levels]
+    rows: list[Any] = []
+    values: list[float] = []
+    errors: list[float] = []
+    for i, level in enumerate(levels):
+        if level["low"] is not None and level["high"] is not None:
+            rows.append(np.eye(count)[i])
+            values.append(level["rating"])
+            errors.append(1e-3 if itself[i] else (level["high"] - level["low"]) / (2 * Z95))
+        if step := level.get("beats_level_below"):
+            odds = [np.clip(step[name], 0.001, 0.999) for name in ("low", "score", "high")]
+            low, score, high = (SCALE * np.log(share / (1 - share)) for share in odds)
+            rows.append(np.eye(count)[i] - np.eye(count)[i - 1])
+            values.append(score)
+            errors.append((high - low) / (2 * Z95))
+    weights = 1 / np.array(errors)
+    matrix = np.array(rows) * weights[:, None]
+    found, *_ = np.linalg.lstsq(matrix, np.array(values) * weights, rcond=None)
+    left = ((matrix @ found - np.array(values) * weights) ** 2).sum()
+    spread = max(1.0, left / max(1, len(rows) - count)) ** 0.5
+    reach = Z95 * spread * np.sqrt(np.diag(np.linalg.pinv(matrix.T @ matrix)))
+    rated = []
+    for level, rating, far, fixed in zip(levels, found, reach, itself, strict=True):
+        new = {"rating": rating, "low": rating - far, "high": rating + far}
+        rated.append(level if fixed else level | {k: round(float(x), 1) for k, x in new.items()})
+    return rated
 
 
 def _level(agents: list[str], place: float) -> dict[str, Any]:

@@ -219,16 +219,15 @@ class Connection:
 
 
 def list_opponents(game: Game, named: Sequence[str]) -> list[dict[str, Any]]:
-    """Return levels, agents and the `named` ones as `agent`, `rating` (of levels), `searches`
-    (whether its thinking time can be set) and `problem` (why it cannot play this game, or None).
+    """Return levels, agents and the `named` ones as `agent`, `level` (see `read_levels`),
+    `searches` (whether its thinking time can be set) and `problem` (why it cannot play this game,
+    or None).
     """
-    try:
-        ratings = [level["rating"] for level in read_levels(game)]
-    except ValueError:  # a problem of each level
-        ratings = []
-    rated = dict(zip(_LEVELS, ratings, strict=False))
+    measured: dict[str, Any] = {}
+    with contextlib.suppress(ValueError):  # a problem of each level
+        measured = dict(zip(_LEVELS, read_levels(game), strict=True))
     return [
-        {"agent": text, "rating": rated.get(text), **_describe(game, text)}
+        {"agent": text, "level": measured.get(text), **_describe(game, text)}
         for text in (*_LEVELS, *_OPPONENTS, *named)
     ]
 

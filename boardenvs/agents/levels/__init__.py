@@ -87,11 +87,13 @@ def _player(agent: LevelAgent, game: Game) -> Mixture:
 @cache
 def read_levels(game: Game) -> tuple[Mapping[str, Any], ...]:
     """Return the levels of a game, the weakest first: `weaker`, `stronger` and `share`, see
-    `Mixture`, and what was measured: `rating`, `low`, `high` and, except for the first,
-    `beats_level_below`.
+    `Mixture`, what was measured: `beats_level_below`, except for the first, and `rating` with its
+    interval from `low` to `high`, which follow from games with the pool and between levels, and in
+    which game: `measured_in`.
 
     ValueError for a game without levels.
     """
     advice = "alphabeta and mcts have strengths in every game"
     path = require_file(FOLDER, game, "there are no levels", ".json", advice)
-    return tuple(json.loads(path.read_text(encoding="utf-8"))["levels"])
+    values = json.loads(path.read_text(encoding="utf-8"))
+    return tuple(level | {"measured_in": values["game"]} for level in values["levels"])

@@ -133,16 +133,17 @@ export class NewGame {
     this.rulesField.hidden = texts.length < 2;
     this.rules.replaceChildren(...texts.map((one) => el("option", { value: one, selected: one === info.text }, T.rules(one))));
     this.known = Object.fromEntries(opponents.map((one) => [one.agent, one]));
-    const item = ({ agent, rating, problem }) => {
+    const item = ({ agent, level: measured, problem }) => {
       const level = T.levelName(agent), [name, sentence] = T.agents[agent] ?? [agent, ""];
       return this.#radio("opponent", agent, level
-        ? [el("b", {}, level), el("small", {}, problem ?? T.rating(rating))]
+        ? [el("b", {}, level), el("small", {}, problem ?? T.rating(measured))]
         : [el("b", {}, name), el("small", {}, problem ?? sentence)], problem);
     };
     // Those that can play come first; what cannot, and why, is under "More agents".
     const [works, fails] = [opponents.filter((one) => !one.problem), opponents.filter((one) => one.problem)];
+    const measured = works.find((one) => one.level)?.level.measured_in;
     const levels = works.filter((one) => T.levelName(one.agent)), others = works.filter((one) => !T.levelName(one.agent));
-    this.levels.replaceChildren(...(levels.length ? [...levels.map(item), el("p", { class: "help" }, T.ratingHelp)] : others.map(item)));
+    this.levels.replaceChildren(...(levels.length ? [...levels.map(item), el("p", { class: "help" }, T.ratingHelp(app.connection.hello.titles[measured], measured === info.text))] : others.map(item)));
     this.agents.replaceChildren(...(levels.length ? others.map(item) : []), ...fails.map(item));
     this.sides.replaceChildren(...info.sides.map((side, i) => this.#radio("you", String(i), [T.capital(side)])), this.#radio("you", "random", [T.random]), this.#radio("you", "nobody", [T.nobody]));
     this.element.querySelector(`input[name=you][value="${you}"]`).checked = true;

@@ -50,8 +50,8 @@ export const T = {
     const level = /^level:(\d+)$/.exec(agent)?.[1];
     return level ? `Level ${level}, ${LEVELS[level - 1]}` : null;
   },
-  ratingHelp: "Ratings are measured in this game: 200 points more win about three games in four.",
-  rating: (rating) => (rating === null ? "" : `rating ${Math.round(rating)}`),
+  ratingHelp: (game, same) => `Ratings, with 95 % intervals, were measured in ${game}${same ? "" : ", whose rules are the same"}: 200 points more win about three games in four.`,
+  rating: ({ rating, low, high }) => `rating ${Math.round(rating)} (${Math.round(low)} to ${Math.round(high)})`,
   agents: {
     random: ["Random", "plays random moves"],
     greedy: ["Greedy", "wins if it can, else takes the most points at once"],
