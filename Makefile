@@ -44,7 +44,7 @@ engines: $(VENV)/.dev
 
 # Every game in JAX, and training there: minutes, most of them compiling.
 jax: $(VENV)/.dev
-	BOARDENVS_BACKEND=numpy $(BIN)/python -m pytest tests/test_jax*.py tests/test_examples_long.py -k jax
+	$(BIN)/python -m pytest tests/test_jax*.py tests/test_examples_long.py -k jax
 
 # The page in a browser, where there is a chromium: some minutes.
 browser: $(VENV)/.dev
@@ -77,7 +77,7 @@ rllib: $(RLLIB)/.rllib
 
 # How fast games are played, as a ratio to the last tag: `make speed COMMIT=main`.
 speed: $(VENV)/.dev
-	-$(BIN)/python .ci/speed.py $(COMMIT)
+	$(BIN)/python .ci/speed.py $(COMMIT)
 
 # Errors planted one at a time in a copy, which tests must see; some: `make mutants MUTANTS=othello`.
 mutants: $(VENV)/.dev

@@ -43,7 +43,8 @@ def main(commit: str | None, games: list[str]) -> None:
             ["git", "archive", commit, "boardenvs"], cwd=ROOT, capture_output=True
         )
         if archive.returncode:
-            sys.exit(f"{commit} is not in this checkout: speed is not compared")
+            print(f"{commit} is not in this checkout: speed is not compared")
+            return
         subprocess.run(["tar", "x", "-C", folder], input=archive.stdout, check=True)
         for game in games:
             compare(commit, folder, game)

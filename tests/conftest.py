@@ -1,6 +1,7 @@
 """Fixtures over all games and compilers, and a Hypothesis profile that repeats itself exactly."""
 
 import gc
+import os
 import signal
 import sys
 
@@ -9,6 +10,10 @@ from hypothesis import HealthCheck, settings
 from variants import BACKENDS, PACKAGE, VARIANTS, make
 
 from boardenvs.kernel import set_backend
+
+# Rules in NumPy and searches in Python, in other processes too: where little is played, machine
+# code takes longer to make than it saves. Tests of it take `in_machine_code` or `backend`.
+os.environ.setdefault("BOARDENVS_BACKEND", "numpy")
 
 settings.register_profile(
     "boardenvs",
@@ -59,11 +64,10 @@ def backend(request):
 
 
 @pytest.fixture
-def in_python():
-    """Rules in NumPy and searches in Python: where little is played, machine code takes longer to
-    make than it saves.
-    """
-    set_backend("numpy")
+def in_machine_code():
+    """Rules and searches as Numba compiles them."""
+    pytest.importorskip("numba")
+    set_backend("numba")
     yield
     set_backend(None)
 
@@ -71,13 +75,13 @@ def in_python():
 # ---- the page in the browser ---------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def folder(tmp_path_factory):
     """What the page's server lists."""
     return tmp_path_factory.mktemp("runs")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(folder):
     """A server of the page."""
     from web_server import served
@@ -93,7 +97,7 @@ def page(server):
         yield page
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser():
     """Headless Chromium."""
     from web_browser import chromium

@@ -74,13 +74,12 @@ def run_example(example: Example, folder: Path, *, readme: bool = False) -> str:
     """Return what an example prints, alone in a file in a folder, as a user who copies it runs it.
 
     It can import what is in this repository, and modules beside the tests, which guides name; in
-    README it cannot. Those that do not train use the rules in NumPy: nothing is compiled.
+    README it cannot.
     """
     file = folder / "example.py"
     file.write_text(example.text, encoding="utf-8")
     path = os.pathsep.join([str(ROOT), *([] if readme else [str(ROOT / "tests")])])
-    backend = {} if trains(example) else {"BOARDENVS_BACKEND": "numpy"}
-    return _run(file, {**backend, "PYTHONPATH": path})
+    return _run(file, {"PYTHONPATH": path})
 
 
 def _run(file: Path, environment: dict[str, str]) -> str:

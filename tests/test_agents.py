@@ -18,8 +18,6 @@ from boardenvs.game.position import stack
 from boardenvs.game.state import IntArray, State
 from boardenvs.games import Game, make
 
-pytestmark = pytest.mark.usefixtures("in_python")
-
 
 def plays(name: str, game_id: str) -> bool:
     """Whether the name alone describes a player of this game."""

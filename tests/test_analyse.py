@@ -27,8 +27,6 @@ from boardenvs.records import Record, replay
 from boardenvs.search import Analysis
 from boardenvs.tablebase import Tablebase
 
-pytestmark = pytest.mark.usefixtures("in_python")
-
 AGENTS = [
     "random",
     "greedy",

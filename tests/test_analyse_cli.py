@@ -22,7 +22,6 @@ WON_IN_FIVE = "2bbb3/1b3w2/w2ww3/w1w1wb2/w4wb1/w2b4/w3b3/5bbb white 17"
 LAST_STEP = "1w6/8/8/3b1b2/1w6/8/8/1w1b4 black 49"
 
 command = partial(run, "analyse")
-pytestmark = pytest.mark.usefixtures("in_python")
 
 
 def proof(*words):

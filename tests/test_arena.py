@@ -40,13 +40,9 @@ from boardenvs.arena.results import Results, summarise
 from boardenvs.arena.tournament import GAMES
 from boardenvs.arena.tournament_settings import make_plan
 from boardenvs.games import make
-from boardenvs.kernel import set_backend
 
 HIGHEST = "python:arena_agents:highest"
 THREE = ["random", "greedy", HIGHEST]
-
-
-pytestmark = pytest.mark.usefixtures("in_python")
 
 
 def without_timings(results: Results) -> dict[str, Any]:
@@ -179,7 +175,6 @@ def played_at_once() -> Results:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    set_backend("numpy")
     folder = tmp_path_factory.mktemp("whole")
     run_tournament(SETTINGS, folder, workers=0)
     return folder
@@ -268,7 +263,6 @@ def test_a_killed_tournament_goes_on_to_the_same_results(
         [sys.executable, "-m", "boardenvs", *words, "--workers", "2", "--out", str(out)],
         env={
             **os.environ,
-            "BOARDENVS_BACKEND": "numpy",
             "PYTHONPATH": os.pathsep.join([str(HERE.parent), str(HERE)]),
             "ARENA_TEST_PIDS": str(pids),
         },
@@ -296,7 +290,6 @@ OTHERWISE = "python:arena_agents:Otherwise"
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Results]:
-    set_backend("numpy")
     folder = tmp_path_factory.mktemp("written")
     entrants = ["random", "greedy", OTHERWISE, "python:arena_agents:lowest"]
     results = play_here(make_settings(entrants, ["othello", "reversi"], pairs=4))

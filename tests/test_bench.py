@@ -6,19 +6,15 @@ import os
 import re
 import subprocess
 import sys
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-import pytest
-
 from boardenvs import bench
-from boardenvs.games import make
 
 CI = Path(__file__).parents[1] / ".ci"
 
 
-def test_the_speed_of_this_machine(in_python, monkeypatch, capsys):
+def test_the_speed_of_this_machine(monkeypatch, capsys):
     monkeypatch.setattr(bench.measure, "__defaults__", (2, 0.01, bench.time.process_time))
     bench.main(["othello:holes=1", "tictactoe"])
     head, *lines = capsys.readouterr().out.splitlines()
@@ -36,7 +32,7 @@ def test_work_is_counted_by_the_second_and_all_take_turns():
 
 
 def script(*words):
-    environment = {**os.environ, "BOARDENVS_BACKEND": "numpy", "PYTHONPATH": str(CI.parent)}
+    environment = {**os.environ, "PYTHONPATH": str(CI.parent)}
     command = [sys.executable, *map(str, words)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
 
@@ -61,24 +57,3 @@ def test_all_that_the_guides_show(tmp_path):
     assert {(r["library"], r["interface"], r["boards"], r["unit"]) for r in rows} == expected
     assert all(len(row["rates"]) == 2 and min(row["rates"]) > 0 for row in rows)
     assert (tmp_path / "bench_othello.png").stat().st_size > 10_000
-
-
-def test_self_play_by_search_beside_another_library(in_python, monkeypatch):
-    pytest.importorskip("torch")
-    monkeypatch.syspath_prepend(str(CI / "bench"))
-    self_play = import_module("self_play")
-    monkeypatch.setattr(self_play, "BOARDS", 4)
-    monkeypatch.setattr(self_play, "PLIES", 3)
-    others = find_spec("pgx") is not None
-    rows = [*self_play.by_search([make("connect_four")], others=others)]
-    libraries = ["boardenvs", *["Pgx and mctx"] * others]
-    assert [row.library for row in rows] == 2 * libraries
-    assert all(row.is_ready() and row.play() == 12 for row in rows)
-
-
-@pytest.mark.skipif(not (CI.parent / ".git").exists(), reason="this is no checkout")
-def test_the_speed_beside_another_commit():
-    said = script(CI / "speed.py", "HEAD", "tictactoe").stdout
-    assert re.fullmatch(
-        r"tictactoe, vec_env: [\d.]+ M plies a CPU second, [\d.]+ times HEAD's\n", said
-    )

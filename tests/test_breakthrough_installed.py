@@ -13,11 +13,8 @@ from variants import HERE, PACKAGE
 
 ROOT = HERE.parent
 
-# Tests of all games, which an installed one joins.
-SUITE = [
-    *("agents", "foreign", "heuristics", "interfaces", "match", "policy", "properties"),
-    *("render", "rendering_envs", "sb3", "vector"),
-]
+# Some tests of all games, which an installed one joins.
+SUITE = ("agents", "interfaces", "properties", "render", "vector")
 
 
 @pytest.fixture(scope="session")
@@ -32,14 +29,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-def run(folder: Path, *words: object, path: Path = ROOT, backend: str = "") -> str:
+def run(folder: Path, *words: object, path: Path = ROOT) -> str:
     """What Python prints, started in this folder."""
     before = os.environ.get("PYTHONPATH", "")
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(path), str(ROOT), before]),
         "COLUMNS": "160",
-        **({"BOARDENVS_BACKEND": backend} if backend else {}),
     }
     command = [sys.executable, *map(str, words)]
     done = subprocess.run(
@@ -50,17 +46,16 @@ def run(folder: Path, *words: object, path: Path = ROOT, backend: str = "") -> s
 
 
 def test_the_tests_of_all_games_run_over_it(site: Path) -> None:
-    """With the rules in NumPy, but for the tests that hold machine code beside it."""
     files = [HERE / f"test_{name}.py" for name in SUITE]
     words = ["-m", "pytest", "-x", "-rp", "-p", "no:cacheprovider", "-k", "breakthrough"]
-    printed = run(ROOT, *words, *files, path=site, backend="numpy")
+    printed = run(ROOT, *words, *files, path=site)
     for name in SUITE:
         assert f"PASSED tests/test_{name}.py::" in printed
 
 
 def test_commands(site: Path, tmp_path: Path) -> None:
     def boardenvs(*words: object) -> str:
-        return run(tmp_path, "-m", "boardenvs", *words, path=site, backend="numpy")
+        return run(tmp_path, "-m", "boardenvs", *words, path=site)
 
     assert "breakthrough" in boardenvs("games")
     assert "Reach the opponent's home rank" in boardenvs("games", "breakthrough")

@@ -146,28 +146,25 @@ WRONG: list[tuple[Game, str]] = [
 ]
 
 
-@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize("game", [Stripes(), Stripes(rows=5, columns=6), Lift(), Heaps(), Walls()])
 def test_games_of_all_kinds_are_accepted(game: Game) -> None:
     """A side that moves again, turns of two actions, counts, walls on more than 64 squares."""
     check_rules(game, num_games=4, max_plies=90)
 
 
-PARAMETERS = (
-    *("othello:empties=winner", "wolf_and_sheep:rules=described", "wolf_and_sheep:max_plies=none"),
-    *("lines_of_action:rules=described", "lines_of_action:rules=tournament", "go:komi=0"),
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("othello:empties=winner", "wolf_and_sheep:max_plies=none"),
+        *("lines_of_action:rules=tournament", "chess", "go", "go:komi=0"),
+    ],
 )
-
-
-@pytest.mark.usefixtures("in_python")
-@pytest.mark.parametrize("text", [*games.BUILT_IN, *PARAMETERS])
-def test_games_of_the_package_pass_by_any_number_of_games(
+def test_games_pass_that_do_not_end_within_the_plies(
     text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By games that end, and by those that do not within the plies; Go with a pass among them."""
+    """Whole games of the others are in test_properties.py and test_more_games.py."""
     monkeypatch.setattr(check, "find_spec", lambda name: None)  # machine code has its own tests
-    for num_games in (1, 2, 10):
-        check_rules(games.make(text), num_games=num_games, max_plies=12)
+    check_rules(games.make(text), num_games=2, max_plies=12)
 
 
 LEAPS = {
@@ -254,14 +251,12 @@ def test_shifts_are_within_a_word() -> None:
         trace(lambda a: a << 64, 1, "scalar")
 
 
-@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize(("game", "message"), WRONG, ids=[message for _, message in WRONG])
 def test_what_is_wrong_is_named(game: Game, message: str) -> None:
     with pytest.raises(RulesError, match=message):
         check_rules(game, num_games=3)
 
 
-@pytest.mark.usefixtures("in_python")
 def test_an_element_that_is_asked_for_only_where_it_exists_is_accepted() -> None:
     """`when` and bounds of numbers keep an index within its table."""
 
@@ -274,7 +269,6 @@ def test_an_element_that_is_asked_for_only_where_it_exists_is_accepted() -> None
     check_rules(made(Breakthrough, evaluate=evaluate), num_games=2)
 
 
-@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize("name", [*games.GAMES])
 def test_a_class_that_gives_a_game_another_board_is_told(name: str) -> None:
     """Its rules are for the board that they were written for."""
@@ -285,7 +279,6 @@ def test_a_class_that_gives_a_game_another_board_is_told(name: str) -> None:
             check_rules(made(type(game), shape=shape), num_games=1)
 
 
-@pytest.mark.usefixtures("in_python")
 def test_a_heuristic_of_corners_needs_a_corner() -> None:
     """A ring of holes makes Othello of 6x6, with corners of its own."""
     corners = 0x81 | 0x81 << 56
@@ -299,7 +292,6 @@ def test_a_heuristic_of_corners_needs_a_corner() -> None:
         boardenvs.play_match(games.make("othello", holes=corners), "positional", "random", 1)
 
 
-@pytest.mark.usefixtures("in_python")
 def test_one_board_and_a_batch_must_agree() -> None:
     with pytest.raises(RulesError, match=r"value of a batch by numpy is .*: it must be"):
         check_rules(broken_guard, max_plies=4)

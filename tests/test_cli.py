@@ -17,7 +17,7 @@ from variants import FAMILIAR, HERE, VARIANTS, make, random_record
 import boardenvs
 from boardenvs.cli import app
 from boardenvs.cli.options import game_names, player_names
-from boardenvs.kernel import get_backend, set_backend
+from boardenvs.kernel import get_backend
 from boardenvs.records import Record, load, save
 from boardenvs.records.record import parse_names
 from boardenvs.utils.cache import cache_folder
@@ -26,9 +26,6 @@ OTHELLO = make("othello")
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 # Black begins in one of these two in every tournament, and never with a1.
 GOOD, BAD = "f5d6c3", "f5a1"
-
-
-pytestmark = pytest.mark.usefixtures("in_python")
 
 
 def rows(text):
@@ -43,7 +40,6 @@ def rows(text):
 def test_the_program_runs_as_a_module_and_as_a_script():
     command = [sys.executable, "-m", "boardenvs", "--version"]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    set_backend(None)  # as in a new process
     version = f"boardenvs {boardenvs.__version__}"
     assert shown.splitlines() == [version, f"backend {get_backend()}", f"cache {cache_folder()}"]
     project = tomllib.loads((HERE.parent / "pyproject.toml").read_text())["project"]

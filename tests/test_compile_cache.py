@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from variants import HERE
 pytest.importorskip("numba")
 
 from boardenvs.kernel import Kernel
-from boardenvs.kernel.backend import set_backend
 from boardenvs.kernel.compile_cache import SUFFIX
 
 # ---- processes -----------------------------------------------------------------------------------
@@ -54,9 +52,8 @@ print(a.tolist() == [2, 2, 2] == b.tolist() and perft(roots, 0, 4), *compiled)
 
 def run(folder: Path, code: str = CODE) -> tuple[str, str]:
     """What a fresh process prints, and what it says beside."""
-    env = {k: v for k, v in os.environ.items() if k not in ("BOARDENVS_BACKEND",)}
+    env = {**os.environ, "BOARDENVS_BACKEND": "numba", "BOARDENVS_CACHE": str(folder)}
     env["PYTHONPATH"] = os.pathsep.join(map(str, (HERE.parent, HERE)))
-    env["BOARDENVS_CACHE"] = str(folder)
     shown = subprocess.run(
         [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
     )
@@ -110,11 +107,9 @@ def test_a_warm_cache_of_root_that_cannot_be_written_to_is_used(warm: Path) -> N
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder(in_machine_code: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("BOARDENVS_CACHE", str(tmp_path / "cache"))
-    set_backend("numba")
-    yield tmp_path / "cache"
-    set_backend(None)
+    return tmp_path / "cache"
 
 
 def plus(number: int) -> int:

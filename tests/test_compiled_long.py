@@ -1,16 +1,15 @@
 """The searches of all games in machine code: minutes, nearly all of them compiling.
 
-`make compiled` runs them; `make test` has Othello's alone, and some of the others in Python.
+`make compiled` runs them; `make test` has Othello's alpha-beta alone, and the others in Python.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
 
-import openspiel_games
 import pytest
+import test_arrays
 import test_more_games
 import test_search
 import test_trees
@@ -21,26 +20,20 @@ from boardenvs.kernel import set_backend
 from boardenvs.play import parse_move, review
 from boardenvs.records import make_record
 
-pytest.importorskip("numba")
-
 EXPECTED = json.loads(test_search.GOLDEN.read_text())
-OTHERS = sorted({*test_search.RECORDED} - {"othello"})
 
 
-@pytest.fixture(autouse=True)
-def in_machine_code() -> Iterator[None]:
-    set_backend("numba")
-    yield
-    set_backend(None)
+pytestmark = pytest.mark.usefixtures("in_machine_code")
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("name", test_search.RECORDED)
 def test_searches(name: str) -> None:
     assert test_search.recorded(name, slice(None)) == EXPECTED[name]
 
 
-def test_learnt_values_of_the_holes() -> None:
-    test_search.check_tempo("othello_holes")
+@pytest.mark.parametrize("name", ["othello", "othello_holes"])
+def test_learnt_values(name: str) -> None:
+    test_search.check_tempo(name)
 
 
 def test_trees_by_random_games() -> None:
@@ -48,8 +41,14 @@ def test_trees_by_random_games() -> None:
 
 
 def test_trees_with_an_evaluator() -> None:
-    test_trees.check_trees("lines_of_action", test_trees.Toy())
+    test_trees.check_trees("othello", test_trees.Toy())
     test_trees.check_gumbel("lines_of_action")
+
+
+def test_arrays_that_do_not_fit_are_refused_as_in_numpy() -> None:
+    in_machine_code = test_arrays.refused()
+    set_backend("numpy")
+    assert in_machine_code == test_arrays.refused()
 
 
 def test_turns_that_go_on() -> None:
@@ -61,14 +60,9 @@ def test_sets_of_several_words() -> None:
 
 
 @pytest.mark.parametrize("name", ["chess", "go"])
-def test_large_games(name: str) -> None:
-    """Many random games in machine code."""
-    assert openspiel_games.compare(name, games=40, seed=1) > 4000
-
-
-def test_rules_of_chess() -> None:
+def test_rules_of_large_games(name: str) -> None:
     """One board and a batch, Python and machine code."""
-    check_rules(openspiel_games.GAMES["chess"].game, num_games=1, max_plies=60)
+    check_rules(make(name), num_games=1, max_plies=60)
 
 
 @pytest.mark.parametrize(

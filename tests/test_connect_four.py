@@ -63,7 +63,7 @@ def as_worth(found: Solution) -> int:
     return 0 if found.value == 0 else found.value * (WIN - (found.plies or 0))
 
 
-def test_positions_are_searched_as_their_discs_say() -> None:
+def test_positions_are_searched_as_their_discs_say(in_machine_code: None) -> None:
     """Whatever the text says of the plies; where none can be, search would leave its lists."""
     text = played(31, 0).fen().rsplit(maxsplit=1)[0]
     found = [solution(parse_position(GAME, f"{text} {plies}")) for plies in (0, 7, 31, 900)]
@@ -109,7 +109,7 @@ def test_perfect_players_get_what_is_promised(backend: str) -> None:
                 assert promised.value < 1 or plies <= (promised.plies or 0)
 
 
-def test_an_analysis_has_all_moves_and_lines_to_the_end(in_python: None) -> None:
+def test_an_analysis_has_all_moves_and_lines_to_the_end() -> None:
     position = played(22, 3)
     found = analyse(position, "perfect")
     assert found.moves[0].action == found.choice
@@ -132,6 +132,7 @@ def test_an_analysis_has_all_moves_and_lines_to_the_end(in_python: None) -> None
         ("", "4", "win", None),
     ],
 )
+@pytest.mark.usefixtures("in_machine_code")
 def test_an_analysis_of_the_opening_is_exact(
     moves: str, best: str, outcome: str, plies: int | None
 ) -> None:
@@ -141,9 +142,8 @@ def test_an_analysis_of_the_opening_is_exact(
     assert found.names(found.line)[0] == best
 
 
-def test_the_plies_of_an_opening_are_never_those_of_one_move_alone() -> None:
+def test_the_plies_of_an_opening_are_never_those_of_one_move_alone(in_machine_code: None) -> None:
     """At the border, where the positions after the moves are scored and the position is not."""
-    pytest.importorskip("numba")
     position = played_as("444444")
     assert discs_of(position) == EXACT - 1
     assert analyse(position, "perfect").plies is None
@@ -159,7 +159,7 @@ def test_an_answer_that_takes_long_keeps_to_its_time(caplog: pytest.LogCaptureFi
     test_an_analysis_of_the_opening_is_exact("", "4", "win", None)
 
 
-def test_the_first_moves_have_the_known_values(in_python: None) -> None:
+def test_the_first_moves_have_the_known_values() -> None:
     """Red wins by the middle file alone; the files beside it draw; all others lose."""
     assert solution(GAME.start()).value == 1
     assert best_action(GAME.start()) == 3

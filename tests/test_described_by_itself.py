@@ -19,7 +19,6 @@ from boardenvs.search import Limits, alphabeta_for
 THREE = pytest.mark.parametrize("game", [ThreeInARow(), FullThreeInARow()], ids=lambda g: g.id)
 
 
-@pytest.mark.usefixtures("in_python")
 @THREE
 def test_a_game_of_placing_that_is_not_othello_is_searched_right(game: Game) -> None:
     """Sooner is better, no margin counts, and the solver of Othello's endgames is not asked."""

@@ -55,8 +55,6 @@ from boardenvs.game.state import IntArray, State
 from boardenvs.games.notation import parse_move
 from boardenvs.play import choose_action
 
-pytestmark = pytest.mark.usefixtures("in_python")
-
 OTHELLO = games.make("othello")
 PROTOCOLS = ("gtp", "nboard")
 every_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)

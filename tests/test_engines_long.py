@@ -118,8 +118,7 @@ def test_a_program_with_rules_of_its_own_plays_as_it_does_here(flips: str) -> No
 # ---- our own, through pipes ----------------------------------------------------------------------
 
 
-def test_an_analysis_by_an_engine_values_all_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BOARDENVS_BACKEND", "numpy")  # an engine that compiles would be late
+def test_an_analysis_by_an_engine_values_all_moves() -> None:
     player = "alphabeta:depth=2,evaluation=trained"
     command = f'{sys.executable} -m boardenvs engine othello "{player}"'
     engine = f"engine:{command},protocol=nboard"

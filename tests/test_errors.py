@@ -34,7 +34,6 @@ DESCRIBED = make("wolf_and_sheep_described")
 GAMES = [OTHELLO, HOLES, WOLF, LINES, DESCRIBED]
 THIRTEEN = (1 << 13) - 1
 
-pytestmark = pytest.mark.usefixtures("in_python")
 Rows = Iterator[tuple[Callable[[], object], str]]  # calls, and what is said
 
 

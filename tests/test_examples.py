@@ -23,7 +23,7 @@ def run_here(text, folder, monkeypatch):
 
 
 @pytest.mark.parametrize("example", QUICK, ids=[example.place for example in QUICK])
-def test_examples_run_alone(example, tmp_path, monkeypatch, in_python):
+def test_examples_run_alone(example, tmp_path, monkeypatch):
     """With few games a match and steps of learning. The others in `test_examples_long.py`, those of
     README in `test_readme.py`, as processes.
     """

@@ -24,9 +24,6 @@ from boardenvs.tablebase import Tablebase
 GAMES = ["othello", "othello_holes", "lines_of_action"]
 
 
-pytestmark = pytest.mark.usefixtures("in_python")
-
-
 class Question(NamedTuple):
     """A position, and the value of each legal action."""
 

@@ -32,7 +32,7 @@ from boardenvs.utils.files import (
     written,
 )
 
-pytestmark = [pytest.mark.filterwarnings("ignore:.*fork"), pytest.mark.usefixtures("in_python")]
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork")
 OTHELLO = make("othello")
 ROOM = 64  # bytes that a full disk still takes
 TOURNAMENT = make_settings(["random", "greedy"], ["reversi"], pairs=1)

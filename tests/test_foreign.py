@@ -57,7 +57,6 @@ def test_every_form_plays(given: object) -> None:
     assert np.array_equal(as_agent(given).act(GAME, STATE, np.random.default_rng(0)), LOWEST)
 
 
-@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize("game_id", GAMES)
 def test_a_policy_sees_what_pettingzoo_shows(game_id: str) -> None:
     seen: list[tuple[dict[str, Any], str]] = []

@@ -27,8 +27,6 @@ from boardenvs.records import Record
 from boardenvs.records.jsonl import write_record
 from boardenvs.records.moves import write_moves
 
-pytestmark = pytest.mark.usefixtures("in_python")
-
 GAMES = ["othello", "othello_holes", "reversi", "wolf_and_sheep", "lines_of_action",
          "wolf_and_sheep:rules=described", "wolf_and_sheep:max_plies=9",
          "lines_of_action:max_steps=7"]  # fmt: skip

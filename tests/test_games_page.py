@@ -26,7 +26,6 @@ BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
 
 def test_each_block_runs_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With few games; modules of the tests are not found. `sowing.py` is run in test_plain.py."""
-    monkeypatch.setenv("BOARDENVS_BACKEND", "numpy")
     page = tmp_path / "page.md"
     short = TEXT.replace("check_rules(Breakthrough())", "check_rules(Breakthrough(), num_games=1)")
     page.write_text(short.replace("num_games=3", "num_games=1"), encoding="utf-8")
@@ -46,7 +45,6 @@ SQUARES = [from_squares(name.split("-"), BOARD) for name in PAIRS]
 COVERED = Table([*SQUARES, 0])
 
 
-@pytest.mark.usefixtures("in_python")
 def test_images_of_two_squares() -> None:
     """In Domineering, whose names have their squares in one of both orders."""
 

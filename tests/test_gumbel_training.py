@@ -53,7 +53,6 @@ NEVER = 1e-9  # a share of the plies that none of those played here is in
 FOLLOWED = "python:returns:FirstLegal"  # an opponent whose replies are known
 
 th.set_num_threads(1)
-pytestmark = pytest.mark.usefixtures("in_python")
 
 
 class First:
@@ -323,7 +322,7 @@ def test_ctrl_c_reaches_the_learner_alone_which_goes_on_bit_for_bit(tiny: str) -
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     run = subprocess.Popen(
         [sys.executable, "-m", "training.gumbel", *words],
-        env={**os.environ, "BOARDENVS_BACKEND": "numpy", "PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": path},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -8,6 +8,7 @@ import copy
 import pickle
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -323,7 +324,7 @@ def machine(name: str) -> type[RuleBasedStateMachine]:
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_interface_plays_the_reference(name: str) -> None:
     """With machine code for Othello; that of the others is compared in test_turn.py."""
-    set_backend(None if name == "othello" else "numpy")
+    set_backend("numba" if name == "othello" and find_spec("numba") else "numpy")
     how = settings(max_examples=6, phases=[Phase.generate], stateful_step_count=12)
     try:
         run_state_machine_as_test(machine(name), settings=how)
@@ -337,7 +338,6 @@ def test_every_interface_plays_the_reference(name: str) -> None:
 ONE_OF_EACH = [game_id for game_id in GAMES if game_id not in ("othello_holes", "reversi")]
 
 
-@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize("game_id", ONE_OF_EACH)
 def test_pettingzoo_accepts_it(game_id: str, capsys: Any) -> None:
     module = public_module(game_id)
@@ -348,7 +348,6 @@ def test_pettingzoo_accepts_it(game_id: str, capsys: Any) -> None:
     parallel_seed_test(module.parallel_env, 100)
 
 
-@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize("game_id", ONE_OF_EACH)
 @pytest.mark.parametrize("mask_in_observation", [False, True])
 def test_gymnasium_accepts_it(game_id: str, mask_in_observation: bool) -> None:

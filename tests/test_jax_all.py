@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 from jax_rules import check_functions, check_operations, compare, jax
@@ -46,6 +47,18 @@ def test_games_are_those_of_numpy(name, x64):
 @pytest.mark.parametrize("game", ["three_in_a_row:ThreeInARow", "hex", "checkers"])
 def test_games_of_others(game):
     assert compare(games.make(game), plies=110, boards=40, x64=False, optimised=False) > 0
+
+
+def test_the_benchmark_of_self_play_by_search(monkeypatch):
+    pytest.importorskip("torch")
+    pytest.importorskip("pgx")
+    monkeypatch.syspath_prepend(str(HERE.parent / ".ci/bench"))
+    self_play = import_module("self_play")
+    monkeypatch.setattr(self_play, "BOARDS", 4)
+    monkeypatch.setattr(self_play, "PLIES", 3)
+    rows = [*self_play.by_search([make("connect_four")], others=True)]
+    assert [row.library for row in rows] == 2 * ["boardenvs", "Pgx and mctx"]
+    assert all(row.is_ready() and row.play() == 12 for row in rows)
 
 
 def test_the_benchmark_in_jax(tmp_path):

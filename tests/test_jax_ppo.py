@@ -46,6 +46,12 @@ def test_advantages_are_those_of_numpy() -> None:
     np.testing.assert_allclose(found, expected[:, 0], atol=1e-5)
 
 
+def test_a_game_in_plain_python_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse_args(["--game", "sowing:Sowing"])
+    assert "is written in plain Python" in capsys.readouterr().err
+
+
 def test_a_sample_is_what_was_seen_and_played() -> None:
     words = "--boards 16 --steps-per-update 1 --batch-size 16 --hidden 16"
     trainer = Trainer(parse_args(words.split()))

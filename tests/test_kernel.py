@@ -230,8 +230,7 @@ def test_words_and_bytes(backend: str, part: Any, bit_counts: Any, types: Any) -
             assert (seen.tolist(), seen.dtype.name) == (bits[row].tolist(), "int8")
 
 
-@pytest.mark.usefixtures("in_python")
-def test_threads_do_not_share_work_space() -> None:
+def test_threads_do_not_share_work_space(backend: str) -> None:
     """One compiled rule, run by several threads at once."""
     kernel = Kernel(everything, 2, "everything")
     words, others = random_words(400, 7), random_words(400, 8)

@@ -4,7 +4,6 @@ import re
 from contextlib import closing
 from xml.etree.ElementTree import fromstring
 
-import pytest
 from fences import Fences
 from variants import HERE
 from web_browser import Tab, needs_browser
@@ -20,7 +19,6 @@ from boardenvs.text.prompt import write_prompt
 
 GAME = Fences()
 MOVES = ("b2f", "c1p", "d2f")
-pytestmark = pytest.mark.usefixtures("in_python")
 
 
 def line():

@@ -4,7 +4,7 @@ OpenSpiel's, and every interface.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -54,22 +54,9 @@ every_game = pytest.mark.parametrize("name", GAMES)
 LARGE = ("chess", "go")
 
 
-@pytest.fixture(autouse=True)
-def _in_numpy() -> Iterator[None]:
-    set_backend("numpy")
-    yield
-    set_backend(None)
-
-
 @every_game
 def test_rules_are_those_of_openspiel(name: str) -> None:
     assert compare(name) > 300
-
-
-def test_sets_of_several_words_in_machine_code() -> None:
-    pytest.importorskip("numba")
-    set_backend("numba")
-    assert compare("hex") > 300
 
 
 @pytest.mark.parametrize("name", [name for name in GAMES if name not in LARGE])

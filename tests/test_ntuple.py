@@ -55,9 +55,6 @@ SHORT = (
 )
 
 
-pytestmark = pytest.mark.usefixtures("in_python")
-
-
 def test_weights_that_make_the_results_are_found() -> None:
     """Those of each stage; a strong prior pulls them to 0, neighbouring stages to each other."""
     game, rng = make("othello"), np.random.default_rng(1)

@@ -6,8 +6,6 @@ from openspiel_games import OWN, compare
 from boardenvs.game.fen import parse_position
 from boardenvs.games import LinesOfAction
 
-pytestmark = pytest.mark.usefixtures("in_python")
-
 
 @pytest.mark.parametrize("name", OWN)
 def test_random_games_are_theirs(name):

@@ -204,7 +204,6 @@ REPLAYED = [
 ]
 
 
-@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize("begin", [vector_steps, vector_goal_steps, grouped_steps, single_steps])
 def test_the_learner_is_paid_what_a_replay_by_hand_gives(begin: Callable[[Game], Steps]) -> None:
     """Wins, draws and losses from both seats; the opponent opens where the learner is second."""

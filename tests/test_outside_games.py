@@ -36,14 +36,14 @@ from training.ntuple.__main__ import main as ntuple
 GAMES = ("sowing:Sowing", "author_games:Heaps", "author_games:Sixteen")
 th.set_num_threads(1)
 pytestmark = [
-    pytest.mark.usefixtures("in_python", "_folder"),
+    pytest.mark.usefixtures("_folder"),
     pytest.mark.parametrize("name", GAMES),
 ]
 TINY: dict[str, Any] = {
     "name": "tiny",
-    "checkpoint_every": 128,
+    "checkpoint_every": 64,
     "self_play": {"boards": 8, "opening_plies": [0, 2]},
-    "evaluation": {"every": 256, "pairs": 1, "opponents": ["random"]},
+    "evaluation": {"every": 128, "pairs": 1, "opponents": ["random"]},
     "report": {"pairs": 1, "opponents": ["random"]},
 }
 RATES = {"learning_rate": 1e-3, "final_learning_rate": 1e-3}  # whatever the number of steps
@@ -74,8 +74,8 @@ def plays(name: str, policy: str) -> bool:
 def test_a_run_learns_and_goes_on_bit_for_bit(name: str, trainer: str) -> None:
     """From its checkpoint, which has the games, and the replay of a search."""
     main, found = MAIN[trainer], []
-    for run, parts in (("whole", [512]), ("resumed", [256, 512])):
-        config = {**TINY, **LEARNER[trainer], "game": name, "name": run, "steps": 512}
+    for run, parts in (("whole", [256]), ("resumed", [128, 256])):
+        config = {**TINY, **LEARNER[trainer], "game": name, "name": run, "steps": 256}
         Path("c.yaml").write_text(yaml.safe_dump(config))
         for k, steps in enumerate(parts):
             assert not main(["c.yaml", "--trust", "--set", f"steps={steps}", *["--resume"] * k])
@@ -106,11 +106,6 @@ def test_other_trainers_learn_or_refuse(
     refused = not game.in_words
     assert ntuple(["n.yaml", "--trust"]) == 2 * refused
     assert ("Sowing is written in plain Python" in capsys.readouterr().err) == refused
-    if refused:
-        jax = pytest.importorskip("training.ppo_jax")
-        with pytest.raises(SystemExit):
-            jax.parse_args(["--game", name])
-        assert "is written in plain Python" in capsys.readouterr().err
 
 
 def test_files_are_read_back(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

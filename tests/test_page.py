@@ -18,7 +18,6 @@ from boardenvs.records.page import write_page
 
 CHROMIUM = shutil.which("chromium")
 OTHELLO, LINES = make("othello"), make("lines_of_action")
-pytestmark = pytest.mark.usefixtures("in_python")
 
 
 def data_of(page):

@@ -11,8 +11,6 @@ from boardenvs import games
 from boardenvs.envs.core import env_name
 from boardenvs.envs.page import page_of
 
-pytestmark = pytest.mark.usefixtures("in_python")
-
 
 def page(game_id):
     module = importlib.import_module(f"boardenvs.{env_name(games.make(game_id))}")

@@ -219,6 +219,7 @@ def test_players_and_search() -> None:
         boardenvs.analyse(GAME, "alphabeta")
 
 
+@pytest.mark.usefixtures("in_machine_code")
 def test_the_backend_is_the_same_while_a_game_in_plain_python_is_searched() -> None:
     backends = list[str]()
     trees = Trees(GAME, GAME.init(2), np.zeros(2, np.uint64), TreeSettings(3, 1.0))
@@ -233,7 +234,9 @@ def test_the_backend_is_the_same_while_a_game_in_plain_python_is_searched() -> N
 
 
 @pytest.mark.parametrize("analyst", ["alphabeta:depth=12", "mcts:500"])
-def test_search_finds_what_it_finds_by_rules_on_words(analyst: str, in_python: None) -> None:
+def test_search_finds_what_it_finds_by_rules_on_words(
+    analyst: str,
+) -> None:
     plain, fast = (boardenvs.analyse(game, analyst) for game in (PlainGame(PlainHeaps), Heaps()))
     assert plain.outcome == fast.outcome
     assert [move.visits for move in plain.moves] == [move.visits for move in fast.moves]

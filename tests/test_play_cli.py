@@ -11,7 +11,6 @@ from boardenvs.game.position import stack
 from boardenvs.records import load, make_record, replay
 
 OTHELLO = make("othello")
-pytestmark = pytest.mark.usefixtures("in_python")
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from boardenvs.play import GameSession, record_of, session_of
 from boardenvs.records import make_record, replay
 
 OTHELLO = make("othello")
-pytestmark = pytest.mark.usefixtures("in_python")
 
 
 def test_a_game_and_its_record():

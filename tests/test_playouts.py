@@ -6,7 +6,6 @@ Each file in `playouts/` was played by another implementation: by the rule sheet
 
 import dataclasses
 
-import pytest
 from reference import REFERENCE
 from rule_sheets import read_move
 from variants import load_playouts, of_built_in
@@ -14,8 +13,6 @@ from variants import load_playouts, of_built_in
 from boardenvs.board.bitboard import squares_of
 from boardenvs.games import WolfAndSheep
 from boardenvs.records import check, make_record, replay
-
-pytestmark = pytest.mark.usefixtures("in_python")
 
 
 def same(game, names, position, cells):

@@ -68,7 +68,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("size", [FULLY_CONNECTED, TOWER], ids=["fully connected", "tower"])
 @pytest.mark.parametrize(("stored", "error"), [("float32", 1e-5), ("float16", 0.05)])
 def test_a_file_holds_the_policy(
-    in_python: None, game: Game, path: Path, size: dict[str, Any], stored: str, error: float
+    game: Game, path: Path, size: dict[str, Any], stored: str, error: float
 ) -> None:
     """Also of weights that lie in memory by columns, as those of torch do."""
     policy = random_policy(game, size | {"flat": [1]})
@@ -85,7 +85,7 @@ def test_a_file_holds_the_policy(
 
 
 @pytest.mark.parametrize(
-    ("ranks", "files", "channels"), [(8, 8, 16), (6, 7, 48), (11, 11, 32), (5, 16, 32), (1, 1, 16)]
+    ("ranks", "files", "channels"), [(8, 8, 16), (6, 7, 48), (5, 16, 32), (1, 1, 16)]
 )
 def test_towers_in_machine_code_are_those_of_numpy(ranks: int, files: int, channels: int) -> None:
     """Also of weights that lie in memory by columns."""
@@ -122,9 +122,7 @@ def test_a_tower_that_says_tanh_is_refused() -> None:
 @pytest.mark.parametrize("spec", ["hex", "checkers", "chess"])
 @settings(max_examples=3)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_both_sides_of_a_board_are_played_alike(
-    in_python: None, tmp_path: Path, spec: str, seed: int
-) -> None:
+def test_both_sides_of_a_board_are_played_alike(tmp_path: Path, spec: str, seed: int) -> None:
     """With the mover's view, and a file says so; the first side is seen as it is."""
     game, size = games.make(spec), FULLY_CONNECTED | {"hidden": [8]}
     policy, mover = random_policy(game, size, seed), game.mover_symmetry
@@ -300,8 +298,7 @@ def test_trained_plays_without_torch() -> None:
         "import numpy as np, boardenvs; game = boardenvs.games.make('othello'); "
         "print(boardenvs.make_agent('trained').act(game, game.init(2), np.random.default_rng(0)))"
     )
-    environment = {**os.environ, "BOARDENVS_BACKEND": "numpy"}
-    said = subprocess.check_output([sys.executable, "-c", code], env=environment, text=True)
+    said = subprocess.check_output([sys.executable, "-c", code], text=True)
     assert said.startswith("[")
 
 

@@ -21,8 +21,6 @@ from boardenvs.envs.batch import Batch, BoardGroup, StepResult
 from boardenvs.game.game import Game
 from training import ppo_single_file
 
-pytestmark = pytest.mark.usefixtures("in_python")
-
 FILE = Path(ppo_single_file.__file__)
 TINY = ["--total-timesteps", "1000", "--num-envs", "32", "--num-steps", "16", "--hidden", "16"]
 TINY += ["--num-minibatches", "2", "--pool-every", "512", "--eval-pairs", "3"]

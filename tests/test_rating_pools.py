@@ -29,8 +29,6 @@ from boardenvs.arena.pools import Anchor
 from boardenvs.game.game import Game
 from boardenvs.games import make
 
-pytestmark = pytest.mark.usefixtures("in_python")
-
 Strength = Callable[[Any], float]
 
 

@@ -43,9 +43,6 @@ OTHELLO, LINES = make("othello"), make("lines_of_action")
 games_of_each_kind = pytest.mark.parametrize("game", [OTHELLO, LINES, make("wolf_and_sheep")])
 
 
-pytestmark = pytest.mark.usefixtures("in_python")
-
-
 def one_of_each(plies):
     """Random games of all variants for at most so many plies, from the start and from ply 3 on."""
     found = []

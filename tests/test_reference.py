@@ -12,7 +12,6 @@ from variants import BUILT_IN
 from boardenvs.game.perft import successors
 from boardenvs.game.position import stack
 
-pytestmark = pytest.mark.usefixtures("in_python")
 # Reversi's are Othello's.
 other_rules = pytest.mark.parametrize("name", [name for name in BUILT_IN if name != "reversi"])
 

@@ -31,7 +31,6 @@ SQUARES = {"a1": (0, 7), "h1": (7, 7), "a8": (0, 0), "h8": (7, 0), "b5": (1, 3),
 UNIT = 64
 PLIES = 7
 OTHELLO = make("othello")
-pytestmark = pytest.mark.usefixtures("in_python")
 
 
 @pytest.fixture(params=GAMES)

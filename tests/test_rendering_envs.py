@@ -12,7 +12,6 @@ import boardenvs
 from boardenvs import games, render
 
 pygame = pytest.importorskip("pygame", reason="the extra render is not installed")
-pytestmark = pytest.mark.usefixtures("in_python")
 OTHELLO = make("othello")
 
 

@@ -1,10 +1,12 @@
-"""The review of a whole game, in compiled code."""
+"""The review of a whole game."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
+import pytest
 from variants import random_position
 
 from boardenvs.games import make
@@ -13,11 +15,13 @@ from boardenvs.play.review import with_next
 from boardenvs.search.analysis import Analysis, MoveAnalysis
 
 
-def test_one_value_per_position_and_losses_between_them() -> None:
-    """The default review: what a position is worth, a move loses, and the next position is worth is
-    one calculation, and the end is exact.
+def test_one_value_per_position_and_losses_between_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The default review, by fewer nodes: what a position is worth, a move loses, and the next
+    position is worth is one calculation, and the end is exact.
     """
-    session = GameSession(game := make("othello"), random_position(game, 6, 42))
+    for name, value in {"_QUICK": 100, "_DEEP": 300, "_DEEPER": 300, "_EXACT": 8}.items():
+        monkeypatch.setattr(import_module("boardenvs.play.review"), name, value)
+    session = GameSession(game := make("othello"), random_position(game, 6, 44))
     rng = np.random.default_rng(6)
     while not session.is_over:
         session.play(int(rng.choice(session.legal_actions())))
@@ -32,7 +36,7 @@ def test_one_value_per_position_and_losses_between_them() -> None:
             assert worth <= (seen.value or 0)
             assert next(m.value for m in seen.moves if m.action == ply.action) == worth
         empty = 64 - (seen.position.own | seen.position.opp).bit_count()
-        assert seen.proven or empty > 14
+        assert seen.proven or empty > 8
     assert sum((ply.lost or 0) >= 8 for ply in found.plies) > 2  # of a random game
 
 

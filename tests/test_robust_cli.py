@@ -14,7 +14,7 @@ from boardenvs.records import Record, load, save
 
 
 @pytest.fixture(autouse=True)
-def _folder(in_python, tmp_path, monkeypatch):
+def _folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
 

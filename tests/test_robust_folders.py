@@ -25,9 +25,6 @@ from training.run_settings import PPOConfig
 CONFIG = PPOConfig(name="tiny", game="reversi", steps=10)
 
 
-pytestmark = pytest.mark.usefixtures("in_python")
-
-
 def make_folder(path, **ways):
     with run_folder(path, CONFIG, **ways):
         pass

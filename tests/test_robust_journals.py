@@ -10,8 +10,6 @@ from boardenvs.arena import Entrant, Pairing, Played, make_settings, open_settin
 from boardenvs.games import make
 from boardenvs.records.jsonl import write_record
 
-pytestmark = pytest.mark.usefixtures("in_python")
-
 SETTINGS = make_settings(["random", "greedy", "positional"], ["reversi"], pairs=2)
 WRITTEN = SETTINGS.to_json()
 

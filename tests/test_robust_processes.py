@@ -23,7 +23,7 @@ from training.run import stop_requests
 if not hasattr(signal, "SIGHUP"):
     pytest.skip("no such signals here", allow_module_level=True)
 
-pytestmark = pytest.mark.usefixtures("in_python", "handlers")
+pytestmark = pytest.mark.usefixtures("handlers")
 every_signal = pytest.mark.parametrize("number", [signal.SIGINT, *ENDING])
 
 

@@ -47,7 +47,7 @@ class Planted:
 
 
 @pytest.fixture(autouse=True)
-def _folder(in_python, tmp_path, monkeypatch):
+def _folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     Path("planted.py").write_text(PLANTED)

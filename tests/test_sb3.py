@@ -50,7 +50,6 @@ def test_it_trains_and_evaluates_with_the_tools_of_sb3(tmp_path: Path) -> None:
     assert set(np.unique(results)) <= {-1.0, 0.0, 1.0}
 
 
-@pytest.mark.usefixtures("in_python")
 def test_self_play_takes_the_sign_also_after_load_and_set_env(tmp_path: Path) -> None:
     """Or it would be reported, as below; what is made of it is in `test_selfplay.py`."""
     model = SelfPlayPPO("MlpPolicy", VecMonitor(BoardVecEnv("checkers", 8, seed=1)), **SHORT)
@@ -158,7 +157,6 @@ def test_maskable_ppo_takes_the_single_environment_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("game_id", GAMES)
-@pytest.mark.usefixtures("in_python")
 def test_sb3_accepts_the_single_environment(game_id: str) -> None:
     """Without its warnings, which take planes for pixels."""
     for given in (False, True):

@@ -32,7 +32,7 @@ from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import State, take
 from boardenvs.games import Othello, parse
-from boardenvs.kernel import ALL, get_backend, set_backend
+from boardenvs.kernel import ALL, set_backend
 from boardenvs.search import AlphaBeta, Limits, SearchResults, alphabeta, alphabeta_for
 from boardenvs.search.compiled.nodes import margin_of
 from boardenvs.search.evaluation import POINT
@@ -93,7 +93,9 @@ LIMITS = {
 }
 
 
-def recorded(name: str, rows: slice, texts: Iterable[str] = LIMITS) -> Recorded:
+def recorded(
+    name: str, rows: slice, texts: Iterable[str] = LIMITS, learnt: bool = True
+) -> Recorded:
     """Results of searches in columns: actions, values, depths, proofs, nodes."""
     game, state, found = make(name), sample_of(name), {}
     if name == "othello":
@@ -101,7 +103,7 @@ def recorded(name: str, rows: slice, texts: Iterable[str] = LIMITS) -> Recorded:
         state = stack([*(random_position(game, seed, 8 * seed) for seed in range(6)), *late])
     seeds, state = seeds_of(state)[rows], take(state, rows)
     for kind, evaluation in (("heuristic", None), ("learnt", trained_evaluation(game))):
-        if kind == "heuristic" or evaluation is not None:
+        if kind == "heuristic" or (learnt and evaluation is not None):
             for text in texts:
                 results = alphabeta_for(game, evaluation).search(state, seeds, LIMITS[text])
                 found[f"{kind} {text}"] = [column.tolist() for column in results]
@@ -115,14 +117,13 @@ def test_searches_are_as_recorded(name: str) -> None:
         in_python = backend == "numpy"  # a few searches, none of them deep
         rows = slice(4, None, 4) if in_python else slice(None)
         limits = list(LIMITS)[:3] if in_python else list(LIMITS)
-        found = recorded(name, rows, limits)
+        found = recorded(name, rows, limits, learnt=in_python)
         assert found == {text: [x[rows] for x in expected[text]] for text in found}
 
 
 # ---- against plain search ------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize("name", [*VARIANTS, "checkers"])  # where a side may move again
 def test_values_and_actions_are_those_of_plain_search(name: str) -> None:
     """Early and at the end; a value called exact is one of the end, and no deeper search changes
@@ -185,7 +186,6 @@ def margin(position: Position) -> int:
     return points
 
 
-@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize("board", BOARDS)
 def test_ends_are_those_of_plain_search(board: str) -> None:
     game = BOARDS[board]
@@ -197,7 +197,7 @@ def test_ends_are_those_of_plain_search(board: str) -> None:
         assert margin(game.start()) == -8
 
 
-@pytest.mark.skipif(get_backend() != "numba", reason="minutes without Numba")
+@pytest.mark.usefixtures("in_machine_code")
 def test_endgames_of_others() -> None:
     """Black's discs less White's, and that the best square, counted from the top, keeps them."""
     path = SHARED / "records" / "endgames_13_14.txt"
@@ -219,6 +219,7 @@ def test_endgames_of_others() -> None:
 # ---- rows, calls, threads ------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("in_machine_code")
 def test_rows_calls_and_earlier_searches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     state, seeds = sample_of("othello"), seeds_of(sample_of("othello"))
     for limits in (Limits(3), Limits(nodes=3000, endgame=30)):
@@ -230,6 +231,7 @@ def test_rows_calls_and_earlier_searches_do_not_matter(monkeypatch: pytest.Monke
         np.testing.assert_array_equal(alphabeta_for(OTHELLO).search(state, seeds, limits), whole)
 
 
+@pytest.mark.usefixtures("in_machine_code")
 def test_matches_go_on_with_earlier_values_and_repeat() -> None:
     state, searcher, limits = sample_of("othello", 2), alphabeta_for(OTHELLO), Limits(nodes=400)
     tables = [searcher.new_table(400) for _ in range(2)]
@@ -268,13 +270,8 @@ def test_what_is_over_or_forced_is_not_searched() -> None:
 # ---- learnt values -------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(get_backend() != "numba", reason="minutes without Numba")
-def test_values_of_odd_and_even_depths_agree() -> None:
-    check_tempo("othello")
-
-
 def check_tempo(name: str) -> None:
-    """The learnt values credit neither side for being to move."""
+    """The learnt values credit neither side for being to move: `make compiled`."""
     game = make(name)
 
     def values(position: Position, *limits: Limits) -> list[float]:
@@ -293,7 +290,6 @@ def check_tempo(name: str) -> None:
 # ---- limits --------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize("name", RECORDED[:3])
 def test_a_limit_of_nodes_is_kept_and_used(name: str) -> None:
     game, moves = make(name), 80  # more than any position here has

@@ -31,7 +31,6 @@ from training.run_settings import SelfPlaySettings
 
 th.set_num_threads(1)
 pytestmark = [
-    pytest.mark.usefixtures("in_python"),
     pytest.mark.filterwarnings("ignore:nothing reads the `discounts`"),  # boards stepped by hand
 ]
 

@@ -53,7 +53,6 @@ def allowed_by_rule(game: Game, position: Position) -> list[int]:
     return wins or safe or legal
 
 
-@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize(("spec", "plies"), CASES)
 def test_it_wins_in_one_and_avoids_a_loss_in_one(spec: str, plies: tuple[int, int] | None) -> None:
     game = games.parse(spec)

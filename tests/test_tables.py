@@ -35,8 +35,6 @@ NAMED = re.compile(r"`(\w+/trained/\w+\.npz)`\s+([0-9a-f]{8})\b")
 PAGES = ("boardenvs/arena/README.md", "training/results/README.md")
 GAMES = ("othello", "othello_holes", "lines_of_action", "wolf_and_sheep")
 
-pytestmark = pytest.mark.usefixtures("in_python")
-
 
 @pytest.mark.parametrize("page", PAGES)
 def test_tables_are_as_new_as_what_they_measure(page: str) -> None:

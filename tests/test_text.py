@@ -29,8 +29,6 @@ from boardenvs.text import (
 )
 from boardenvs.text.adapters.mcp import GameTools
 
-pytestmark = pytest.mark.usefixtures("in_python")
-
 
 def first_move(prompt):
     """A model: the first of the listed moves."""
@@ -403,12 +401,7 @@ def test_a_reply_that_cannot_be_read_is_reported_as_such():
 # ---- tools ---------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def numpy_in_processes(monkeypatch):
-    monkeypatch.setenv("BOARDENVS_BACKEND", "numpy")
-
-
-def test_tools_play_a_game(numpy_in_processes):
+def test_tools_play_a_game():
     tools = GameTools("wolf_and_sheep", seconds=300)
     with pytest.raises(boardenvs.ResetNeededError, match="call new_game"):
         tools.play("a1")
@@ -423,7 +416,7 @@ def test_tools_play_a_game(numpy_in_processes):
         tools.board()
 
 
-def test_tools_test_a_model(numpy_in_processes, monkeypatch):
+def test_tools_test_a_model(monkeypatch):
     """Without an analysis, and with a limit for each of its moves."""
     tools = GameTools("wolf_and_sheep", analysis=False, seconds=300, move_seconds=100)
     assert "analyse" not in [tool.__name__ for tool in tools.tools]
@@ -444,7 +437,7 @@ def test_tools_name_no_file():
             GameTools().new_game(opponent=f"policy:{name}")
 
 
-def test_tools_are_stopped_in_time(numpy_in_processes, monkeypatch, tmp_path):
+def test_tools_are_stopped_in_time(monkeypatch, tmp_path):
     with pytest.raises(ValueError, match="may take 2 seconds"):
         GameTools(opponent="alphabeta:depth=60", seconds=2).new_game(seat="white")
     monkeypatch.setenv("ARENA_TEST_FLAG", str(tmp_path / "flag"))

@@ -20,8 +20,6 @@ from boardenvs.game.errors import ForfeitError, StopPlayError
 from boardenvs.text import TextPlayer
 from boardenvs.text.endpoint import Endpoint, LlmSettings
 
-pytestmark = pytest.mark.usefixtures("in_python")
-
 KEY = "sk-very/secret"
 
 

@@ -31,7 +31,6 @@ from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.policy_network import fully_connected
 from boardenvs.arena import play_match
 from boardenvs.games import make
-from boardenvs.kernel import set_backend
 from boardenvs.utils.files import LOCK, written
 from training import evaluation, ppo, report
 from training.command import read_settings
@@ -45,7 +44,6 @@ from training.run_settings import ConfigError, GameSettings, PPOConfig, RunSetti
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
 
 th.set_num_threads(1)
-pytestmark = pytest.mark.usefixtures("in_python")
 
 # All kinds of boards, and falling schedules, in a few updates.
 TINY: dict[str, Any] = {
@@ -86,10 +84,8 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an uninterrupted run of the tiny configuration."""
     folder = tmp_path_factory.mktemp("whole")
-    set_backend("numpy")
     with pytest.MonkeyPatch.context() as patch:
         assert ppo.main([prepare(folder, patch)]) == 0
-    set_backend(None)
     return folder / "runs" / "tiny"
 
 

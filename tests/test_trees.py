@@ -1,5 +1,5 @@
-"""Monte Carlo trees against searches written plainly, by random games and by Gumbel, in
-both backends; what they prove, against exact solutions; and trees that are used again.
+"""Monte Carlo trees against searches written plainly, by random games and by Gumbel; what they
+prove, against exact solutions; and trees that are used again. In machine code: `make compiled`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_search import FORCED, OVER, backends, sample_of, seeds_of
+from test_search import FORCED, OVER, sample_of, seeds_of
 from three_in_a_row import ThreeInARow
 from variants import make, random_position
 
@@ -229,8 +229,7 @@ def check_trees(name: str, evaluator: Toy | None) -> None:
 @judged_both_ways
 @pytest.mark.parametrize("name", GAMES)
 def test_trees_grow_as_plainly_written(name: str, evaluator: Toy | None) -> None:
-    for _ in backends(name):
-        check_trees(name, evaluator)
+    check_trees(name, evaluator)
 
 
 def plain_gumbel(
@@ -288,7 +287,6 @@ def check_gumbel(name: str) -> None:
             np.testing.assert_allclose(found.policy[row], expected, atol=1e-6)
 
 
-@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize("name", GAMES)
 def test_what_a_search_evaluates_after_its_action_is_the_next_root(name: str) -> None:
     """Without games that are over or won at once; whole searches are the same as without it."""
@@ -310,7 +308,6 @@ def test_what_a_search_evaluates_after_its_action_is_the_next_root(name: str) ->
     assert toys[1].positions - toys[0].positions == kept > 100
 
 
-@pytest.mark.usefixtures("in_python")  # in machine code: `make compiled`
 @pytest.mark.parametrize("name", GAMES)
 def test_gumbel_searches_are_as_plainly_written(name: str) -> None:
     check_gumbel(name)
@@ -319,7 +316,6 @@ def test_gumbel_searches_are_as_plainly_written(name: str) -> None:
 # ---- rows, leaves, room --------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("in_python")
 @judged_both_ways
 def test_a_tree_alone_is_given_more_room(evaluator: Toy | None) -> None:
     """It finds the same as a tree that has the room from the start."""
@@ -385,7 +381,6 @@ def test_the_first_limit_that_is_met_ends_a_move() -> None:
 # ---- tree reuse ----------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("in_python")
 def test_matches_use_trees_again_and_repeat() -> None:
     """The same games with the same agent, with a copy, and, with more positions judged, by an agent
     that does not know how games came about.

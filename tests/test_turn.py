@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,6 @@ from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 
 WRONG = [-1, -(1 << 40), 1 << 40, 63, 64, 65, 512, 513, 0, 7]
-
-needs_numba = pytest.mark.skipif(not find_spec("numba"), reason="numba is not installed")
 
 
 def by_hand(game: Game, position: Position, action: int, waits: bool) -> tuple[Any, ...]:
@@ -37,7 +34,7 @@ def by_hand(game: Game, position: Position, action: int, waits: bool) -> tuple[A
 
 @pytest.mark.parametrize(
     "name",
-    ["othello_holes", "wolf_and_sheep", "lines_of_action", "lines_of_action:rules=tournament"],
+    ["othello_holes", "wolf_and_sheep", "lines_of_action:rules=tournament"],
 )
 def test_each_row_by_hand(name: str, backend: str) -> None:
     """Legal and illegal actions, and rows that wait, in random games to their ends."""
@@ -59,10 +56,9 @@ def test_each_row_by_hand(name: str, backend: str) -> None:
     assert ended
 
 
-@needs_numba
-def test_threads_change_nothing() -> None:
+def test_threads_change_nothing(in_machine_code: None) -> None:
     """In batches large enough that threads share them."""
-    game = make("lines_of_action")
+    game = make("othello_holes")
     state = game.init(17_001)
     state = game.step(state, game.sample(state, np.random.default_rng(0)))
     found, before = [], threading.active_count()

@@ -21,7 +21,7 @@ from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.envs.vector import BoardVectorEnv
 
 
-def test_right_options_pass(in_python: None) -> None:
+def test_right_options_pass() -> None:
     env = othello_v0.env(reward="goal", render_mode="ansi", holes=1)
     env.reset(seed=1)
     for agent in env.agent_iter():

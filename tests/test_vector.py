@@ -54,7 +54,6 @@ def games_of(mode):
     return [row[:2] for row in found]
 
 
-@pytest.mark.usefixtures("in_python")
 def test_games_are_the_same_however_they_are_restarted():
     one, other, third = map(games_of, AutoresetMode)
     assert one == other == third
@@ -72,7 +71,6 @@ def test_an_illegal_action_loses_the_game():
     assert env.batch.state.ply.tolist() == [2, 0, 0, 0]
 
 
-@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize("game_id", GAMES)
 def test_gymnasium_makes_and_wraps_it(game_id):
     """Its wrappers count games, and find planes and masks in the order of the keys."""
@@ -97,7 +95,6 @@ def test_gymnasium_makes_and_wraps_it(game_id):
     assert env.episode_count > 0 or game_id == "lines_of_action"
 
 
-@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize("game_id", GAMES)
 def test_one_id_has_one_opponent(game_id):
     """Whoever makes it: rewards are the seat's, unless self-play is asked for."""
@@ -114,7 +111,6 @@ def test_one_id_has_one_opponent(game_id):
     assert self_play.batch.self_play.all()
 
 
-@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize("opponent", [None, "random"])
 @pytest.mark.parametrize("game", ["reversi", "checkers"])
 def test_discounts_tell_whose_the_next_state_is(game, opponent):
@@ -135,7 +131,6 @@ def test_discounts_tell_whose_the_next_state_is(game, opponent):
 EXACT = [*map(int, gymnasium.__version__.split(".")[:2])] >= [1, 4]
 
 
-@pytest.mark.usefixtures("in_python")
 @pytest.mark.parametrize("mode", AutoresetMode)
 def test_gymnasium_counts_plies_and_rewards(mode):
     """By its wrapper; before its version 1.4 wrongly in the mode that is the default here."""

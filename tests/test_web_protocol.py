@@ -14,7 +14,6 @@ from boardenvs.play import legal_names
 from boardenvs.records.record import names, replay
 
 OTHELLO = make("othello")
-pytestmark = pytest.mark.usefixtures("in_python")
 
 
 @pytest.mark.parametrize("game_id", games.BUILT_IN)

@@ -13,11 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boardenvs.board import Board, fill, neighbours, step
-from boardenvs.kernel import Kernel, Table, nonzero, popcount, repeat, set_backend, spread, when
+from boardenvs.kernel import Kernel, Table, nonzero, popcount, repeat, spread, when
 from boardenvs.kernel.wide import join, pack, split
 
 BOARD = Board(rows=9, columns=13)  # two words, the second one not full
-EVERY_WAY = pytest.mark.parametrize("backend", ["numpy", "numba"])
 _FILES = Table([BOARD.file(x) for x in range(BOARD.columns)])
 
 squares = st.integers(0, BOARD.all)
@@ -49,20 +48,15 @@ def in_words(*words: Any) -> list[Any]:
 KERNEL = Kernel(in_words, 4, "wide")
 
 
-@EVERY_WAY
+@pytest.mark.usefixtures("backend")
 @given(pairs=st.lists(st.tuples(squares, squares), min_size=1, max_size=20))
-def test_words_are_what_ints_are(backend: str, pairs: Sequence[tuple[int, int]]) -> None:
-    set_backend(backend)
-    try:
-        given_ = [(*split(a, 2), *split(b, 2)) for a, b in pairs]
-        expected = [[word for value in rule(*pair) for word in split(value, 2)] for pair in pairs]
-        assert [list(KERNEL.one(*words)) for words in given_] == expected
-        arrays = [np.array(column, np.uint64) for column in zip(*given_, strict=True)]
-        found = [np.empty(len(pairs), np.uint64) for _ in expected[0]]
-        KERNEL.batch(arrays, found)
-        assert np.array(found).T.tolist() == expected
-    finally:
-        set_backend(None)
+def test_words_are_what_ints_are(pairs: Sequence[tuple[int, int]]) -> None:
+    rows = [(*split(a, 2), *split(b, 2)) for a, b in pairs]
+    expected = [[word for value in rule(*pair) for word in split(value, 2)] for pair in pairs]
+    assert [list(KERNEL.one(*words)) for words in rows] == expected
+    outputs = [np.empty(len(pairs), np.uint64) for _ in expected[0]]
+    KERNEL.batch([np.array(column, np.uint64) for column in zip(*rows, strict=True)], outputs)
+    assert np.array(outputs).T.tolist() == expected
 
 
 def test_what_has_no_end_or_mixes_is_named() -> None:

@@ -25,7 +25,7 @@ class Served:
             [sys.executable, "-m", "boardenvs", "web", "--no-browser", f"--port={port}", *options],
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "BOARDENVS_BACKEND": "numpy"},
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
         self.url = re.search(r"http://\S+", self.process.stdout.readline())[0]
