@@ -8,17 +8,21 @@ from __future__ import annotations
 import json
 import math
 
+import numpy as np
 import pytest
 import test_arrays
-import test_more_games
 import test_search
 import test_trees
+from test_more_games import late_positions
+from test_search import seeds_of
 
 from boardenvs.game.check import check_rules
+from boardenvs.game.position import stack
 from boardenvs.games import make
 from boardenvs.kernel import set_backend
 from boardenvs.play import parse_move, review
 from boardenvs.records import make_record
+from boardenvs.search import Limits, alphabeta_for, search_trees
 
 EXPECTED = json.loads(test_search.GOLDEN.read_text())
 
@@ -51,12 +55,19 @@ def test_arrays_that_do_not_fit_are_refused_as_in_numpy() -> None:
     assert in_machine_code == test_arrays.refused()
 
 
-def test_turns_that_go_on() -> None:
-    test_more_games.check_alphabeta("checkers")
-
-
-def test_sets_of_several_words() -> None:
-    test_more_games.check_trees("hex")
+def test_turns_that_go_on_and_sets_of_several_words() -> None:
+    """As in Python, shortly before the ends of games."""
+    checkers, board = make("checkers"), make("hex")
+    late, later = (stack(late_positions(game)) for game in (checkers, board))
+    numbers = seeds_of(late), seeds_of(later)
+    found = []
+    for backend in ("numba", "numpy"):
+        set_backend(backend)
+        by_alphabeta = alphabeta_for(checkers).search(late, numbers[0], Limits(nodes=300))
+        by_trees = search_trees(board, later, numbers[1], simulations=40, c=1.0)
+        found.append([*by_alphabeta, *by_trees])
+    for compiled, in_python in zip(*found, strict=True):
+        np.testing.assert_array_equal(compiled, in_python)
 
 
 @pytest.mark.parametrize("name", ["chess", "go"])

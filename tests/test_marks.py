@@ -5,6 +5,7 @@ from contextlib import closing
 from xml.etree.ElementTree import fromstring
 
 from fences import Fences
+from test_page import data_of
 from variants import HERE
 from web_browser import Tab, needs_browser
 from web_server import served
@@ -18,6 +19,7 @@ from boardenvs.records.page import write_page
 from boardenvs.text.prompt import write_prompt
 
 GAME = Fences()
+SVG = "{http://www.w3.org/2000/svg}"
 MOVES = ("b2f", "c1p", "d2f")
 
 
@@ -28,20 +30,29 @@ def line():
     return positions
 
 
-def test_walls_and_numbers_are_drawn_on_empty_squares():
-    """Fences on b2 and d2, a post on c1, and how many there are, in a1."""
+def test_the_rules_of_the_example_are_consistent():
     check_rules(GAME, num_games=5)
+
+
+def test_walls_and_numbers_are_in_pictures_texts_and_pages():
+    """Fences on b2 and d2, a post on c1, and how many there are, in a1."""
     svg = fromstring(render.to_svg(GAME, line()[-1]))
-    uses = svg.iter("{http://www.w3.org/2000/svg}use")
-    at = {(u.get("class"), float(u.get("x")) - 0.5, float(u.get("y")) - 0.5) for u in uses}
-    assert {("ann_fences", 1, 1), ("ann_fences", 3, 1), ("posts", 2, 2), ("label", 0, 2)} <= at
-    assert "3" in [text.text for text in svg.iter("{http://www.w3.org/2000/svg}text")]
-    text = render.to_ansi(GAME, line()[-1], colour=False, counts=True).splitlines()
-    assert text[2].split() == ["2", ".", ".", "f", ".", ".", "f", "2"]
-    assert text[3].split() == ["1", "A", "3", ".", ".", "p", ".", "1"]
-    assert text[-1] == "bob to move: ann 2, bob 0"  # points, not squares
-    page = write_page([make_record(GAME, [GAME.parse_action(name) for name in MOVES])])
-    assert '[[[5,7],[],[2]],{"0":"3"}]' in page
+    drawn = {
+        (use.get("class"), f"{'abcd'[int(float(use.get('x')))]}{3 - int(float(use.get('y')))}")
+        for use in svg.iter(f"{SVG}use")
+    }
+    assert {("ann_fences", "b2"), ("ann_fences", "d2"), ("posts", "c1"), ("label", "a1")} <= drawn
+    assert "3" in [text.text for text in svg.iter(f"{SVG}text")]
+
+    text = render.to_ansi(GAME, line()[-1], colour=False, counts=True)
+    assert text.split("\n")[2:4] == ["2  .    .  f .    .  f 2", "1  A 3  .    .  p .    1"]
+    assert text.endswith("\nbob to move: ann 2, bob 0")  # points, not squares
+
+    (game,) = data_of(write_page([make_record(GAME, [*map(GAME.parse_action, MOVES)])]))["games"]
+    badges, labels = game["steps"][-1][4]
+    fences, none, posts = ({GAME.square_name(s) for s in squares} for squares in badges)
+    assert (fences, none, posts) == ({"b2", "d2"}, set(), {"c1"})
+    assert labels == {str(GAME.parse_square("a1")): "3"}
 
 
 def test_prompts_explain_every_kind_of_move():

@@ -4,7 +4,6 @@ OpenSpiel's, and every interface.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -27,11 +26,9 @@ from boardenvs.game import Game, PositionError
 from boardenvs.game.check import check_rules
 from boardenvs.game.fen import parse_position
 from boardenvs.game.position import Position, stack
-from boardenvs.game.state import Array, State
 from boardenvs.games import Checkers, ConnectFour
-from boardenvs.kernel import set_backend
 from boardenvs.play.review import loss_of
-from boardenvs.search import Limits, alphabeta_for, search_position, search_trees
+from boardenvs.search import Limits, search_position, search_trees
 
 game = Checkers()
 Seeds = np.ndarray[Any, np.dtype[np.uint64]]
@@ -180,33 +177,6 @@ def test_a_review_counts_what_follows_for_the_mover() -> None:
         assert known == expected
         signs.add(after.to_move == before.to_move)
     assert signs == {True, False}
-
-
-def check_alphabeta(name: str) -> None:
-    """On both backends, as the next one: `make compiled`."""
-
-    def search(game: Game, state: State, seeds: Seeds) -> Iterable[Array]:
-        return alphabeta_for(game).search(state, seeds, Limits(nodes=300), forced=True)
-
-    _check_backends(name, search)
-
-
-def check_trees(name: str) -> None:
-    def search(game: Game, state: State, seeds: Seeds) -> Iterable[Array]:
-        return search_trees(game, state, seeds, simulations=40, c=1.0)
-
-    _check_backends(name, search)
-
-
-def _check_backends(name: str, search: Callable[[Game, State, Seeds], Iterable[Array]]) -> None:
-    game = GAMES[name].game
-    state = stack(late_positions(game))
-    seeds, found = np.arange(len(state.ply), dtype=np.uint64), []
-    for backend in ("numpy", "numba"):
-        set_backend(backend)
-        found.append(search(game, state, seeds))
-    for mine, other in zip(*found, strict=True):
-        np.testing.assert_array_equal(mine, other)
 
 
 def test_trees_prove_what_plain_search_proves() -> None:

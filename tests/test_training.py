@@ -8,11 +8,14 @@ import json
 import multiprocessing
 import os
 import re
+import resource
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -32,7 +35,7 @@ from boardenvs.agents.policy_network import fully_connected
 from boardenvs.arena import play_match
 from boardenvs.games import make
 from boardenvs.utils.files import LOCK, written
-from training import evaluation, ppo, report
+from training import evaluation, ppo
 from training.command import read_settings
 from training.evaluation import Score, SuiteResult
 from training.folder import WRITTEN, load_newest
@@ -159,16 +162,35 @@ def test_the_next_steps_run_as_they_are_written(finished: Path) -> None:
 # ---- resuming ----------------------------------------------------------------------------------
 
 
-def kill() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
+def power_that_goes() -> None:
+    """Kills the process while a file of the second update is written."""
+    os.fsync = at_call(7, os.fsync, partial(signal.raise_signal, signal.SIGKILL))
 
 
-def interrupt() -> None:
-    raise KeyboardInterrupt
+def ctrl_c() -> None:
+    """Interrupts an evaluation between two opponents."""
+    evaluation.score_of = at_call(
+        2, evaluation.score_of, lambda: signal.raise_signal(signal.SIGINT)
+    )
 
 
-def fail(*_: object) -> None:
-    raise OSError("the disk is full")
+def full_disk() -> None:
+    """Has room for a policy, and not for a checkpoint."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+
+
+def exit_code(fault: Callable[[], None], *words: str) -> int | None:
+    """Of a training in a process of its own, in which something happens."""
+
+    def train() -> None:
+        fault()
+        sys.exit(ppo.main([*words]))
+
+    process = multiprocessing.get_context("fork").Process(target=train)
+    process.start()
+    process.join()
+    return process.exitcode
 
 
 def test_a_training_that_diverges_says_so(tiny: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -177,26 +199,15 @@ def test_a_training_that_diverges_says_so(tiny: str, capsys: pytest.CaptureFixtu
 
 
 def test_a_run_that_is_stopped_again_and_again_ends_like_an_uninterrupted_one(
-    tiny: str, finished: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tiny: str, finished: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     folder = Path("runs/tiny")
-    # Killed while a file of the second update is written.
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", at_call(7, os.fsync, kill))
-        process = multiprocessing.get_context("fork").Process(target=ppo.main, args=([tiny],))
-        process.start()
-        process.join()
-    assert process.exitcode == -signal.SIGKILL
+    assert exit_code(power_that_goes, tiny) == -signal.SIGKILL
     assert list(folder.rglob("*.tmp"))
+    assert exit_code(ctrl_c, tiny, "--resume") == 130
+    assert exit_code(full_disk, tiny, "--resume", "--set", "self_play.threads=2") == 1
+    assert " -m training.ppo tiny.yaml --resume" in capfd.readouterr().err
     assert not (folder / "result.json").exists()
-    # Interrupted within an evaluation, between two opponents.
-    with monkeypatch.context() as patch:
-        patch.setattr(evaluation, "score_of", at_call(2, evaluation.score_of, interrupt))
-        assert ppo.main([tiny, "--resume"]) == 130
-    with monkeypatch.context() as patch:
-        patch.setattr(report, "evaluate_finally", fail)
-        assert ppo.main([tiny, "--resume", "--set", "self_play.threads=2"]) == 1
-    assert " -m training.ppo tiny.yaml --resume" in capsys.readouterr().err
     assert ppo.main([tiny, "--resume"]) == 0
     assert same(end_of(folder), end_of(finished))
     assert not list(Path("runs").rglob("*.tmp"))
@@ -228,8 +239,11 @@ def test_a_run_is_neither_overwritten_nor_resumed_by_mistake(
 
 
 class Counting(Run):
-    """Learns to count: an update is ten steps, and the policy's value is their number."""
+    """Learns to count: an update is ten steps, and the policy's value is their number. With what it
+    prefers by then it loses to `FirstLegal`, later wins, and at last wins with one side.
+    """
 
+    prefers: ClassVar = {10: "b1 a2 c2 b3", 50: "c1 c3 c2", 100: "c3 b3 a3"}
     then: Callable[[], object] = staticmethod(lambda: None)  # happens in the update to 70 steps
 
     def _update(self) -> dict[str, float]:
@@ -243,6 +257,8 @@ class Counting(Run):
         layers = [
             (np.zeros(size, np.float32), np.full(size[1], self.steps, np.float32)) for size in sizes
         ]
+        for rank, name in enumerate(self.prefers.get(self.steps, "").split()):
+            layers[1][1][self.game.parse_action(name)] += 9 - rank
         return Policy(self.game, fully_connected(layers))
 
     def _snapshot(self) -> dict[str, Any]:
@@ -286,35 +302,25 @@ def test_a_signal_stops_the_run_after_the_update_and_it_goes_on(
     assert [r.steps for r in longer.results] == [10, 50, 100, 130]
 
 
-def test_the_best_policy_is_kept_whatever_comes_after(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    worth = {10: 0.2, 50: 0.9, 100: 0.5}
-
-    def play_suite(game: Any, player: Any, *_: object) -> dict[str, Score]:
-        score = worth[int(player.policy.network.layers["value"][1][0])]
-        return {"random": Score(score=score, low=score, high=score, wins=0, draws=0, losses=0)}
-
-    monkeypatch.setattr(evaluation, "play_suite", play_suite)
-    training, _ = counting(tmp_path / "tiny")
+def test_the_best_policy_is_kept_whatever_comes_after(tmp_path: Path) -> None:
+    folder, opponents = tmp_path / "tiny", ["python:returns:FirstLegal"]
+    panel = {"every": 50, "pairs": 1, "opponents": opponents, "opening_plies": [0, 0]}
+    training, _ = counting(folder, evaluation=panel)
+    assert [result.rank[0] for result in training.results] == [0, 1, 0.5]
     assert training.best.steps == 50
-    assert counted(tmp_path / "tiny" / "policy.npz") == [50]
-    (tmp_path / "tiny" / "policy.npz").unlink()
-    counting(tmp_path / "tiny", resume=True)
-    assert counted(tmp_path / "tiny" / "policy.npz") == [50]
+    assert counted(folder / "policy.npz") == [50]
+    (folder / "policy.npz").unlink()
+    counting(folder, resume=True, evaluation=panel)
+    assert counted(folder / "policy.npz") == [50]
 
 
-def test_the_policy_of_each_evaluation_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_policy_of_each_evaluation_is_kept(tmp_path: Path) -> None:
     """As a player of a tournament, also where a part of the run is lost and repeated."""
-    policies = tmp_path / "tiny" / "policies"
-    with monkeypatch.context() as patch:
-        patch.setattr(Counting, "save", at_call(4, Counting.save, interrupt))
-        with pytest.raises(KeyboardInterrupt):
-            counting(tmp_path / "tiny")
-    counting(tmp_path / "tiny", resume=True)
-    assert {p.name: counted(p) for p in policies.iterdir()} == {
+    folder = tmp_path / "tiny"
+    counting(folder)
+    sorted((folder / "checkpoints").iterdir())[-1].unlink()
+    counting(folder, resume=True)
+    assert {p.name: counted(p) for p in (folder / "policies").iterdir()} == {
         f"{steps:012d}.npz": [steps] for steps in (10, 50, 100)
     }
 
