@@ -51,7 +51,7 @@ SAID = {
         "Red wins by 4 in a line", ("5", "4"), "d1 d2 d3 d4",
     ),
     ("tictactoe", "a1 a2 b1 b2 c1"): ("X wins by three in a line", ("3", "2"), "a1 b1 c1"),
-    ("go", "e5 c3 pass pass"): ("White wins by 7.5 points", ("1 points", "8.5 points"), ""),
+    ("go", "e5 c3 pass pass"): ("White wins by 7.5 points", ("1 point", "8.5 points"), ""),
     ("lines_of_action", "b1-b3"): ("white to move", ("12 (groups: 3)", "12 (groups: 2)"), ""),
     ("nine_mens_morris", "a7 d6 a4 d5 a1"): (
         "white to remove a man", ("3 and 6 in hand", "2 and 7 in hand"), "",

@@ -30,7 +30,7 @@ def play(file):
 
 @pytest.mark.parametrize(
     ("game_id", "seed", "first", "said"),
-    [("othello", 11, 40, "white wins"), ("wolf_and_sheep", 1, 0, "wolf wins")],
+    [("othello", 11, 40, "white won: "), ("wolf_and_sheep", 1, 0, "wolf won")],
 )
 def test_two_people_play_from_a_position_to_the_end(game_id, seed, first, said, play, file):
     game = make(game_id)

@@ -143,27 +143,17 @@ class TerminalGame:
     # ---- output --------------------------------------------------------------------------------
 
     def _show(self) -> None:
-        """Print the board, the number of pieces, and the legal moves or the result."""
+        """Print the board and how the game ended, what each side has, and the legal moves."""
         session, say = self.session, self._console.print
         legal = not session.is_over and session.position.to_move in self._humans
         at, last = session.position, session.last
         board = to_ansi(session.game, at, last, before=session.before, legal=legal)
         say()
         say(Text.from_ansi(board))
-        counted = zip(session.game.sides, session.game.standing(session.position), strict=True)
+        sides = session.game.sides
+        counted = zip(sides, session.game.standing(at), strict=True)
         say(", ".join(f"{side} has {count}" for side, count in counted))
-        if session.is_over:
-            say(self._result())
+        if session.resigned is not None:
+            say(f"{sides[session.resigned]} resigned: {sides[1 - session.resigned]} wins")
         elif legal and not session.must_pass:
             say(f"moves: {' '.join(session.game.usual_name(a, at) for a in at.legal_actions())}")
-
-    def _result(self) -> str:
-        session, sides = self.session, self.session.game.sides
-        goal, plies = session.goal or (0.0, 0.0), len(session.actions)
-        ending = session.game.ending(session.position)
-        if goal[0] == goal[1]:
-            return f"the game is a draw after {plies} plies {ending}".strip()
-        winner = sides[goal[1] > goal[0]]
-        if session.resigned is not None:
-            return f"{sides[session.resigned]} resigned: {winner} wins"
-        return f"the game is over after {plies} plies: {winner} wins {ending}".strip()

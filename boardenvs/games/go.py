@@ -159,7 +159,7 @@ second (komi, {self.komi:g}). More points win.""",
 
     def standing(self, position: Position) -> tuple[str, str]:
         """Return stones, and at the end of the game points."""
-        first, second = (f"{points / 2:g} points" for points in position.points())
+        first, second = (f"{x / 2:g} point{'s' * (x != 2)}" for x in position.points())
         return (first, second) if position.is_over() else super().standing(position)
 
     def won_by(self, position: Position) -> float:
