@@ -16,6 +16,7 @@ from boardenvs.agents.each import act_each
 from boardenvs.agents.history import History
 from boardenvs.engines import EngineProcess, ProcessTransport, ServedAgent, servers_of
 from boardenvs.engines.protocol import Ended, ServedLimits
+from boardenvs.game.fen import parse_position
 from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.game.session import GameSession
@@ -109,7 +110,9 @@ class Chooser(ServedAgent):
 
 
 def honest(game: Game, protocol: str, choose: Any = last_legal) -> Script:
-    """An engine without faults: our own."""
+    """An engine without faults: our own, or one of chess that speaks UCI."""
+    if protocol == "uci":
+        return uci(game, choose)
     (kind,) = servers_of(game, protocol)
     player = choose if isinstance(choose, Chooser) else Chooser(choose)
     server = kind(game, "honest", player)
@@ -122,6 +125,33 @@ def honest(game: Game, protocol: str, choose: Any = last_legal) -> Script:
             yield END
         except ValueError as error:
             yield f"{server.complain(str(error))}\n".encode()
+
+    return answer
+
+
+def uci(game: Game, choose: Any = last_legal) -> Script:
+    """A program of chess."""
+    session = GameSession(game)
+
+    def answer(line: str) -> Doing:
+        nonlocal session
+        match line.split():
+            case ["uci"]:
+                yield b"id name Fish\noption name Hash type spin default 1 min 1 max 9\nuciok\n"
+            case ["isready"]:
+                yield b"readyok\n"
+            case ["position", _, *words]:
+                fen, _, moves = " ".join(words).partition("moves")
+                session = GameSession(game, parse_position(game, fen) if fen else None)
+                session.play_line([game.parse_action(move) for move in moves.split()])
+            case ["go", *_]:
+                position = session.position
+                action = choose(position)
+                name = game.action_name(action)
+                queens = name[3:] in ("1", "8") and position.word("pawns") >> action % 64 & 1
+                yield f"info depth 1 pv {name}\nbestmove {name}{'q' * queens}\n".encode()
+            case ["quit"]:
+                yield END
 
     return answer
 
@@ -166,6 +196,8 @@ def _moved(move: bytes) -> Fault:
             words = said.split()
             if words and words[0] == b"===":
                 yield words[0] + b" " + move + b"\n"
+            elif b"bestmove" in words:
+                yield b"bestmove " + move + b"\n"
             elif words and words[0][:1] == b"=":
                 yield words[0] + b" " + move + b"\n\n"
             else:

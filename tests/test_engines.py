@@ -4,6 +4,7 @@ nothing else. Other people's programs are in test_engines_long.py.
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import io
 import os
@@ -14,6 +15,7 @@ import sys
 import time
 from contextlib import nullcontext
 from functools import partial
+from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -48,6 +50,7 @@ from boardenvs.engines import (
 from boardenvs.engines.protocol import ServedLimits
 from boardenvs.exams import take_exam
 from boardenvs.game.errors import ForfeitError, HistoryNeededError
+from boardenvs.game.fen import parse_position
 from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.session import GameSession
@@ -55,9 +58,10 @@ from boardenvs.game.state import IntArray, State
 from boardenvs.games.notation import parse_move
 from boardenvs.play import choose_action
 
-OTHELLO = games.make("othello")
+OTHELLO, CHESS = games.make("othello"), games.make("chess")
 PROTOCOLS = ("gtp", "nboard")
 every_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
+uci = pytest.mark.skipif(find_spec("chess") is None, reason='pip install "boardenvs[chess]"')
 posix = pytest.mark.skipif(os.name != "posix", reason="engines need pipes that can be waited for")
 
 
@@ -272,6 +276,24 @@ def test_scores_are_written_as_in_sgf(name: str, line: list[str], score: str) ->
     assert conversation("gtp", Chooser(), *lines, "final_score", game=game)[-1] == f"= {score}"
 
 
+def test_engines_get_positions_of_chess_as_fen() -> None:
+    fen, said = "4k3/8/8/8/4Pp2/8/8/4K3 b - e3 0 40", list[str]()
+    its = honest(CHESS, "gtp")
+
+    def script(line: str) -> Any:
+        said.append(line)
+        return its(line)
+
+    position = parse_position(CHESS, fen)
+    engine = Played(lambda number: script).engine
+    assert engine.choose(GameSession(CHESS, position)) == last_legal(position)
+    assert said[-2].endswith(f" boardenvs-position {fen}")
+    lines = f"boardenvs-position {fen}", "play b f4e3", "showboard"
+    assert conversation("gtp", Chooser(), *lines, game=CHESS)[-1] == (
+        "= 4k3/8/8/8/8/4p3/8/4K3 w - - 0 41"
+    )
+
+
 def test_engines_get_komi() -> None:
     """And the game's own name; a program that refuses it is refused."""
     said = list[str]()
@@ -296,15 +318,51 @@ def test_engines_get_komi() -> None:
 
 
 @pytest.mark.parametrize("protocol", [None, *PROTOCOLS])
-def test_programs_that_speak_uci_are_refused_at_once(protocol: str | None) -> None:
+def test_programs_of_chess_are_refused_at_once(protocol: str | None) -> None:
     def script(line: str) -> Any:
         return [b"id name Fish\nuciok\n"] if line == "uci" else [b"Unknown command\n"]
 
-    names = {"gtp": "GTP", "nboard": "NBoard", None: "GTP or NBoard"}[protocol]
+    names = {"gtp": "GTP", "nboard": "NBoard", None: ""}[protocol]
+    wrong = f"does not answer in {names}: it speaks UCI; .*id name"
     engine = Played(lambda number: script, protocol)
-    with pytest.raises(ValueError, match=f"does not answer in {names}: it speaks UCI; .*id name"):
+    with pytest.raises(ValueError, match=wrong if names else "UCI.* for chess: .* no othello"):
         engine.engine.check_game(OTHELLO)
     assert engine.started[0].time < 1
+
+
+async def in_a_loop(function: Any, *arguments: Any) -> None:
+    function(*arguments)
+
+
+@uci
+def test_what_programs_of_chess_hear() -> None:
+    """A new game once, with all its moves, or a position; limits, a second by default; also where
+    a loop of asyncio runs, as in notebooks.
+    """
+    said, its = list[str](), honest(CHESS, "uci")
+
+    def script(line: str) -> Any:
+        said.append(line)
+        return its(line)
+
+    fen, moves = "8/P2k3p/8/8/8/8/8/4K3 w - - 3 40", ["a7a8", "h7h6"]
+    session = GameSession(CHESS, parse_position(CHESS, fen))
+    limits: list[tuple[float | None, int | None]] = [(None, None), (0.5, None), (None, 7)]
+    for move_time, depth in limits:
+        engine = Played(lambda number: script, None, move_time, depth=depth).engine
+        engine.choose(GameSession(CHESS))
+        engine.choose(session)
+        for move in moves:
+            session.play(CHESS.parse_action(move))
+        asyncio.run(in_a_loop(engine.choose, session))
+        session.undo(2)
+    asked = [line for line in said if line.split()[0] in ("ucinewgame", "position", "go")]
+    for number, limit in enumerate(("movetime 1000", "movetime 500", "depth 7")):
+        assert asked[8 * number :][:8] == [
+            *("ucinewgame", "position startpos", f"go {limit}"),
+            *("ucinewgame", f"position fen {fen}", f"go {limit}"),
+            *(f"position fen {fen} moves a7a8q h7h6", f"go {limit}"),
+        ]
 
 
 @pytest.mark.parametrize(
@@ -383,21 +441,22 @@ def play(
 
 
 @pytest.mark.parametrize("fault", [*FAULTS, *HABITS])
-@every_protocol
+@pytest.mark.parametrize("protocol", [*PROTOCOLS, pytest.param("uci", marks=uci)])
 def test_a_fault_costs_one_game(protocol: str, fault: str) -> None:
     """The first process fails once, for the row `when`; the second one plays the other rows."""
-    state, played = positions_of(OTHELLO, 1)
+    game = CHESS if protocol == "uci" else OTHELLO
+    state, played = positions_of(game, 1)
     for when in range(3):
 
         def script(number: int, when: int = when) -> Any:
             wrong = FAULTS.get(fault) or HABITS[fault]
-            its = honest(OTHELLO, protocol)
+            its = honest(game, protocol)
             return its if number else faulty(its, wrong, when, is_question)
 
         engine = Played(script, protocol, 2.0)
-        chosen, reasons = play(engine, OTHELLO, state, played)
+        chosen, reasons = play(engine, game, state, played)
         assert list(reasons) == ([when] if fault in FAULTS else [])
-        for row, position in enumerate(OTHELLO.positions(state)):
+        for row, position in enumerate(game.positions(state)):
             assert row in reasons or chosen[row] == last_legal(position)
         assert engine.started[0].closed == bool(reasons)
 
@@ -415,8 +474,8 @@ def test_an_engine_without_a_protocol_is_late_and_after_three_times_asked_no_mor
     result = play_match(OTHELLO, "random", engine, 3)
     assert result.wins == result.stats[1].forfeits == 6
     assert result.stats[1].message == (
-        "the engine failed: it does not answer in GTP or NBoard: it was not done in 60 seconds; "
-        "its last lines: hello | hello | hello; on standard error: complaint \ufffd[31m"
+        "the engine failed: it does not answer in GTP or NBoard or UCI: it was not done in 60 "
+        "seconds; its last lines: hello | hello | hello; on standard error: complaint \ufffd[31m"
     )
     assert len(engine.started) == 3
     with pytest.raises(EngineError, match="late 3 times in a row, and is asked no more"):
@@ -459,7 +518,7 @@ def test_texts() -> None:
     for text, message in {
         "engine": "lacks command",
         "engine:no-such-program -x": "there is no program 'no-such-program' to run",
-        "engine:true,protocol=uci": "unknown protocol 'uci'",
+        "engine:true,protocol=xboard": "unknown protocol 'xboard'",
         "engine:true,move_time=0": "move_time is 0.0: it must be more than 0, in seconds",
         "engine:true,move_time=nan": "move_time is nan",
         'engine:"true': "No closing quotation",

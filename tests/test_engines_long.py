@@ -1,4 +1,4 @@
-"""Engines that are programs: GRhino, GNU Go, one in C, and ours."""
+"""Engines that are programs: GRhino, GNU Go, Stockfish, one in C, and ours."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from command_line import run
 from variants import random_line
 
 from boardenvs import games, play_match
+from boardenvs.game.fen import parse_position
 from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State
-from boardenvs.play import session_of
+from boardenvs.play import choose_action, session_of
 from boardenvs.records import Record
 
 OTHELLO = games.make("othello")
@@ -27,6 +28,7 @@ OTHELLO = games.make("othello")
 PROGRAMS = f"{os.environ.get('PATH', '')}:/usr/games"
 GNUGO = shutil.which("gnugo", path=PROGRAMS)
 gnugo = pytest.mark.skipif(GNUGO is None, reason="there is no gnugo: apt-get install gnugo")
+STOCKFISH = shutil.which("stockfish", path=PROGRAMS)
 RHINO = shutil.which("gtp-rhino", path=PROGRAMS)
 grhino = pytest.mark.skipif(RHINO is None, reason="there is no gtp-rhino: apt-get install grhino")
 PLAYER = f"engine:{RHINO} --level=1"
@@ -72,6 +74,20 @@ def test_gnu_go_plays_to_the_end_and_counts_as_we_do(opponent: str) -> None:
         ]
         winner = "BW"[end.result()[1] > end.result()[0]]
         assert scores == [f"= {winner}+{game.won_by(end):g}"] * 2
+
+
+# ---- Stockfish, of chess -------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(STOCKFISH is None, reason="there is no stockfish: apt-get install stockfish")
+def test_stockfish_plays_a_match() -> None:
+    pytest.importorskip("chess", reason='pip install "boardenvs[chess]"')
+    game, player = games.make("chess"), f"engine:{STOCKFISH},depth=2"
+    result = play_match(game, player, "random", 2)
+    assert result.stats[0].explain("it", 4) is None
+    assert result.score == 1
+    position = parse_position(game, "3qk3/8/8/8/8/8/1Q6/R3K2R w KQ - 3 30")
+    assert game.action_name(choose_action(position, player)) in ("h1h8", "b2h8")
 
 
 # ---- a program in C, of NBoard -----------------------------------------------------------

@@ -1,8 +1,8 @@
 """Programs as players, and players as programs, over protocols that game programs speak.
 
 `EngineAgent` makes a player of a program: "engine:gtp-rhino". `serve` answers as such a program:
-`boardenvs engine othello alphabeta:depth=4`. `protocol` has both sides of a conversation, `gtp`
-and `nboard` its formats; `transport` carries bytes, `channel` limits them, `process` starts a
+`boardenvs engine othello alphabeta:depth=4`. `protocol` has both sides of a conversation, `gtp`,
+`nboard` and `uci` its formats; `transport` carries bytes, `channel` limits them, `process` starts a
 program.
 """
 

@@ -25,10 +25,11 @@ class EngineAgent(EngineProcess):
     """Asks a program for its moves, over a protocol that game programs speak.
 
     command: the program and its arguments, quoted as in a shell, which is not used.
-    protocol: "gtp" or "nboard"; by default the one that the program answers to first.
+    protocol: "gtp", "nboard" or, in chess, "uci"; by default the one that the program answers to
+    first.
     move_time: seconds for a move; the program hears of them if the protocol has words for that.
-    By default a minute, without a word.
-    depth: how deep it searches, by NBoard's `set depth` or GTP's `level`.
+    By default a minute, without a word; over UCI a second.
+    depth: how deep it searches, by NBoard's `set depth`, GTP's `level` or UCI's `go depth`.
 
     A program that is late, ends, or answers wrongly loses that game, and is started again for the
     next; `ForfeitError` says for which rows, and why. After being late three times in a row it is

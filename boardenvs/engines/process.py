@@ -14,13 +14,14 @@ from boardenvs.engines.gtp import Gtp
 from boardenvs.engines.nboard import NBoard
 from boardenvs.engines.protocol import Protocol
 from boardenvs.engines.transport import ProcessTransport
+from boardenvs.engines.uci import Uci
 from boardenvs.game.errors import HistoryNeededError, IllegalActionError
 from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.game.session import GameSession
 from boardenvs.games.notation import parse_move
 
-PROTOCOLS: dict[str, type[Protocol]] = {"gtp": Gtp, "nboard": NBoard}
+PROTOCOLS: dict[str, type[Protocol]] = {"gtp": Gtp, "nboard": NBoard, "uci": Uci}
 
 MOVE = 60.0  # seconds for a move by default
 START = 60.0  # seconds until the first answer, and until it is ready for a game
@@ -156,13 +157,14 @@ class EngineProcess:
         kinds = [PROTOCOLS[self._protocol]] if self._protocol else list(PROTOCOLS.values())
         self._running.append(kinds[0](channel))
         channel.begin(START)
-        channel.send([*(kind.probe for kind in kinds), "uci"])  # chess programs answer the last
+        channel.send(dict.fromkeys([*(kind.probe for kind in kinds), Uci.probe]))
         spoken = None
         try:
             while spoken is None:
-                if (line := channel.line()) == "uciok":
-                    raise EngineError("it speaks UCI")
+                line = channel.line()
                 spoken = next((kind for kind in kinds if kind.knows(line)), None)
+                if spoken is None and Uci.knows(line):
+                    raise EngineError("it speaks UCI")
         except EngineError as error:
             names = " or ".join(kind.title for kind in kinds)
             raise type(error)(f"it does not answer in {names}: {error}") from error

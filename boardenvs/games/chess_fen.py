@@ -27,7 +27,7 @@ _FIELDS = re.compile(
 _COUNTS = re.compile(r"\b(hmvc|fmvn)\s+([0-9]{1,9})\b")
 _SIDES = {"w": "white", "b": "black"}
 _ROOKS = {"K": "h1", "Q": "a1", "k": "h8", "q": "a8"}
-_E1, _A1_H1, _ENDS = 1 << 4, 0x81, 0xFF000000000000FF
+_E1, _E8, _ENDS = 1 << 4, 1 << 60, 0xFF000000000000FF
 
 
 def usual_text(text: str) -> str:
@@ -53,22 +53,22 @@ def usual_text(text: str) -> str:
 def write_fen(position: Position, board: str) -> str:
     """Return a position as FEN, of which this is the board."""
     *_, rooks, passed, clock = position.by_role()
-    castling = [letter for letter, rook in _ROOKS.items() if rooks >> parse_square(rook) & 1]
-    side, square = "wb"[position.to_move], "".join(map(square_name, squares_of(passed)))
-    fields = "".join(castling) or "-", square or "-", clock, position.ply // 2 + 1
-    return " ".join(map(str, (board, side, *fields)))
+    castling = "".join(k for k, rook in _ROOKS.items() if rooks >> parse_square(rook) & 1) or "-"
+    square = position.game.word_text("passed", passed) or "-"
+    side, number = "wb"[position.to_move], position.ply // 2 + 1
+    return f"{board} {side} {castling} {square} {clock} {number}"
 
 
 def check_pieces(words: tuple[int, ...]) -> None:
     """Raise PositionError if words, as white sees them, have two kings or none of a side, a piece
     of no kind or of two, a pawn on the first or last rank, or castling without king or rook.
     """
-    pawns, _, _, rooks, _, kings, castling = words[2:9]
+    white, black, pawns, _, _, rooks, _, kings, castling = words[:9]
     home = 0
-    for side, own, up in (("white", words[0], 0), ("black", words[1], 56)):
-        if (count := (own & kings).bit_count()) != 1:
-            raise PositionError(f"{side} has {count} kings: it must have one")
-        home |= own & rooks & _A1_H1 << up if own & kings & _E1 << up else 0
+    for side, own, e in (("white", white, _E1), ("black", black, _E8)):
+        if (own & kings).bit_count() != 1:
+            raise PositionError(f"{side} must have one king")
+        home |= rooks & own & (own & kings & e) * 0x81 >> 4  # e1 and e8 become a1, h1 and a8, h8
     for rule, wrong in (
         ("a piece is of one kind", reduce(xor, words[:8])),
         ("no pawn stands on the first or last rank", pawns & _ENDS),
