@@ -38,7 +38,7 @@ learning: $(VENV)/.dev
 compiled: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/test_compiled_long.py
 
-# Programs that others wrote as players, where they are installed (Debian's grhino and gnugo), and ours through pipes.
+# Programs that others wrote as players, where they are installed (Debian's grhino, gnugo and stockfish), and ours through pipes.
 engines: $(VENV)/.dev
 	$(BIN)/python -m pytest -rs tests/test_engines_long.py tests/test_examples_long.py -k engines
 

@@ -101,9 +101,9 @@ def texts_of_positions() -> Rows:
     for text, said in (
         (f"{kings} w -", "it must have six fields"),
         (f"{kings} w - - 0 1 0", "it must have six fields"),
-        (f"{kings} w - - bm Ke2", "operations such as 'bm Nf3;'"),
+        (f"{kings} w - - O 1", "operations such as 'bm Nf3;'"),
         (f"{kings} white - - 0 1", "unknown side 'white'. Known: 'b', 'w'"),
-        (f"{kings} w qK - 0 1", "castling is 'qK': it must be '-' or letters of 'KQkq'"),
+        (f"{kings} w HA - 0 1", "castling is 'HA': it must be '-' or letters of 'KQkq'"),
         (f"{kings} w Q - 0 1", "a1: a rook castles if it and its king are at home"),
         ("4k2r/8/8/8/8/8/8/5K1R w K - 0 1", "h1: a rook castles"),
         (f"{kings} w - z3 0 1", "'z3' is not a square"),

@@ -183,6 +183,22 @@ def test_draws_of_chess_end_in_words(text: str) -> None:
     assert position.game.ending(position) == TEXTS[text]
 
 
+# As collections of positions have them.
+LINES_OF_EPD = {
+    '2rr3k/pp3pp1/1nnqbN1p/3pN3/2pP4/2P3Q1/PPB4P/R4RK1 w - - bm Qg6; id "WAC.001";': "- - 0 1",
+    "4k2r/8/8/8/8/8/8/4K3 b k - bm Rf8": "k - 0 1",
+    "r3k2r/8/8/8/8/8/8/R3K2R w KkQq - 0 1 ;D1 26 ;D2 568": "KQkq - 0 1",
+    "8/8/8/8/4Pp2/8/8/k1K5 b - e3 fmvn 9; hmvc 0; noop;": "- e3 0 9",
+    '8/8/8/8/4P3/8/8/k1K5  b  -  e3  0 9 c0 "fmvn 3;";': "- - 0 9",
+}
+
+
+@pytest.mark.parametrize("line", LINES_OF_EPD)
+def test_lines_of_epd(line: str) -> None:
+    board, side, *_ = line.split()
+    assert parse_position(games.make("chess"), line).fen() == f"{board} {side} {LINES_OF_EPD[line]}"
+
+
 def test_positions_of_chess_are_written_and_read_as_by_others() -> None:
     """In FEN and EPD, at each ply of some games; a square en passant only where it is taken."""
     others = pytest.importorskip("chess", reason='pip install "boardenvs[chess]"')

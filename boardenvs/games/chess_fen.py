@@ -21,7 +21,7 @@ from boardenvs.utils.checks import check_name, cut
 
 _FIELDS = re.compile(
     r"([^\s;]+)\s+([^\s;]+)\s+([^\s;]+)\s+([^\s;]+)"
-    r"(?:\s+([-+\d][^\s;]*)\s+([0-9]{1,9}))?\s*((?:[A-Za-z].*)?;.*)?",
+    r"(?:\s+([-+\d][^\s;]*)\s+([0-9]{1,9}))?\s*([A-Za-z]\w+\s.*|\w*;.*)?",
     re.DOTALL,
 )
 _COUNTS = re.compile(r"\b(hmvc|fmvn)\s+([0-9]{1,9})\b")
@@ -40,7 +40,7 @@ def usual_text(text: str) -> str:
         )
     board, side, castling, passed, clock, move, operations = fields.groups("")
     check_name("side", side, _SIDES)
-    if not re.fullmatch("-|K?Q?k?q?", castling):
+    if not re.fullmatch("-|[KQkq]+", castling):
         raise ValueError(f"castling is {cut(castling)!r}: it must be '-' or letters of 'KQkq'")
     counts = {"hmvc": clock or "0", "fmvn": move or "1"}
     counts |= dict(_COUNTS.findall(re.sub('"[^"]*"', "", operations)))
