@@ -107,15 +107,15 @@ def texts_of_positions() -> Rows:
         (f"{kings} w Q - 0 1", "a1: a rook castles if it and its king are at home"),
         ("4k2r/8/8/8/8/8/8/5K1R w K - 0 1", "h1: a rook castles"),
         (f"{kings} w - z3 0 1", "'z3' is not a square"),
-        (f"{pawn} w - e3 0 1", "en passant is e3: no pawn has just passed it"),
-        (f"{pawn} b - e6 0 1", "en passant is e6"),
+        (f"{pawn} w - e3 0 1", "e3: no pawn has just passed it"),
+        (f"{pawn} b - e6 0 1", "e6: no pawn has just passed it, en passant"),
         (f"{kings} w - - 101 1", "quiet is 101: it must be below 101"),
         (f"{kings} w - - -1 1", "'-1' is not a number"),
         (f"{kings} w - - 0 999999999", "it must be 0 or more, and at most 2**30"),
         ("4k3/8/8/8/8/8/8/3KK3 w - - 0 1", "white must have one king"),
         ("8/8/8/8/8/8/8/4K3 w - - 0 1", "black must have one king"),
-        ("4k2P/8/8/8/8/8/8/p3K3 w - - 0 1", "a1, h8: no pawn stands on the first or last rank"),
-        ("4k3/4R3/8/8/8/8/8/4K3 w - - 0 1", "black is in check, and not to move"),
+        ("4k2P/8/8/8/8/8/8/p3K3 w - - 0 1", "a1,h8: no pawn stands on the first or last rank"),
+        ("4k3/4R3/8/8/8/8/8/4K3 w - - 0 1", "e7: it checks a king that is not to move"),
         ("4k3/8/8/8/8/8/4K3 w - - 0 1", "the board has 7 ranks: it must have 8"),
         ("4k3/8/8/7/8/8/8/4K3 w - - 0 1", "rank 5, '7', has 7 squares: it must have 8"),
         ("4k3/8/8/7x/8/8/8/4K3 w - - 0 1", "'x' in rank 5 is neither 'P', 'N'"),
@@ -123,7 +123,7 @@ def texts_of_positions() -> Rows:
         yield partial(fen.parse_position, CHESS, text), said
         yield partial(fen.parse_position, CHESS, text), repr(text)
     kindless = (*CHESS.start().by_role()[:2], 0, *CHESS.start().by_role()[3:])
-    yield partial(CHESS.position, kindless), "g7, h7: a piece is of one kind"
+    yield partial(CHESS.position, kindless), "g7,h7: a piece is of one kind"
 
 
 def actions() -> Rows:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
-from operator import add, or_
+from operator import add, or_, xor
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from boardenvs.board import (
@@ -27,7 +27,7 @@ from boardenvs.board import (
 )
 from boardenvs.board.bitboard import parse_square, square_name, squares_of
 from boardenvs.game import About, Game, Notation, Position, PositionError
-from boardenvs.games.chess_fen import check_pieces, usual_text, write_fen
+from boardenvs.games.chess_fen import usual_text, write_fen
 from boardenvs.games.chess_look import LETTERS, LOOK
 from boardenvs.kernel import ALL, Bits, Table, less, nonzero, popcount, spread, when
 
@@ -38,6 +38,7 @@ JUMPS = [
 ]
 RANK = [EIGHT.rank(y) for y in range(8)]
 HOME = RANK[1] | RANK[6]  # of pawns
+_E1_E8 = from_squares(["e1", "e8"])
 QUIET = 100  # plies without capture or pawn move that make a draw
 PROMOTED = "rbn"  # to what else than a queen
 
@@ -237,20 +238,27 @@ mate are draws.""",
         """Return the position of these words, without a passed square if nobody can take there."""
         position = super().position(words, to_move, ply)
         board = _Board._make((*position.words[:11], to_move))
-        theirs = board._replace(own=board.opp, opp=board.own, to_move=1 - to_move)
-        if _threats(theirs).checking:
-            raise PositionError(f"{self.sides[1 - to_move]} is in check, and not to move")
+        theirs, home = board._replace(own=board.opp, opp=board.own, to_move=1 - to_move), 0
+        for side in (board, theirs):
+            king = side.own & side.kings
+            if king.bit_count() != 1:
+                raise PositionError(f"{self.sides[side.to_move]} must have one king")
+            # The king on e1 or e8 becomes the corners of its rank.
+            home |= side.own & side.rooks & (king & side.rank(0) & _E1_E8) * 0x81 >> 4
         up, down = (S, N) if to_move else (N, S)
         jumped = board.empty & step(board.empty, down) & step(board.opp & board.pawns, up)
-        if board.passed & ~(jumped & board.rank(5)):
-            name = self.word_text("passed", board.passed)
-            raise PositionError(f"en passant is {name}: no pawn has just passed it")
+        for rule, wrong in (
+            ("a piece is of one kind", reduce(xor, board[:8])),
+            ("no pawn stands on the first or last rank", board.pawns & (RANK[0] | RANK[7])),
+            ("a rook castles if it and its king are at home", board.castling & ~home),
+            ("no pawn has just passed it, en passant", board.passed & ~(jumped & board.rank(5))),
+            ("it checks a king that is not to move", _threats(theirs).checking),
+        ):
+            if wrong:
+                raise PositionError(f"{self.word_text('passed', wrong)}: {rule}")
         if not board.passed or any(_passing(board, _threats(board)).values()):
             return position
         return super().position((*words[:9], 0, words[10]), to_move, ply)
-
-    def check_squares(self, squares: tuple[int, ...]) -> None:
-        check_pieces(squares)
 
     def fen(self, position: Position) -> str:
         return write_fen(position, super().fen(position).split()[0])

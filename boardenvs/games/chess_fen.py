@@ -11,11 +11,8 @@ fields: `bm Nf3; id "x";`, of which `hmvc` and `fmvn` are the last two.
 from __future__ import annotations
 
 import re
-from functools import reduce
-from operator import xor
 
-from boardenvs.board.bitboard import parse_square, square_name, squares_of
-from boardenvs.game.errors import PositionError
+from boardenvs.board.bitboard import parse_square
 from boardenvs.game.position import Position
 from boardenvs.utils.checks import check_name, cut
 
@@ -27,7 +24,6 @@ _FIELDS = re.compile(
 _COUNTS = re.compile(r"\b(hmvc|fmvn)\s+([0-9]{1,9})\b")
 _SIDES = {"w": "white", "b": "black"}
 _ROOKS = {"K": "h1", "Q": "a1", "k": "h8", "q": "a8"}
-_E1, _E8, _ENDS = 1 << 4, 1 << 60, 0xFF000000000000FF
 
 
 def usual_text(text: str) -> str:
@@ -57,22 +53,3 @@ def write_fen(position: Position, board: str) -> str:
     square = position.game.word_text("passed", passed) or "-"
     side, number = "wb"[position.to_move], position.ply // 2 + 1
     return f"{board} {side} {castling} {square} {clock} {number}"
-
-
-def check_pieces(words: tuple[int, ...]) -> None:
-    """Raise PositionError if words, as white sees them, have two kings or none of a side, a piece
-    of no kind or of two, a pawn on the first or last rank, or castling without king or rook.
-    """
-    white, black, pawns, _, _, rooks, _, kings, castling = words[:9]
-    home = 0
-    for side, own, e in (("white", white, _E1), ("black", black, _E8)):
-        if (own & kings).bit_count() != 1:
-            raise PositionError(f"{side} must have one king")
-        home |= rooks & own & (own & kings & e) * 0x81 >> 4  # e1 and e8 become a1, h1 and a8, h8
-    for rule, wrong in (
-        ("a piece is of one kind", reduce(xor, words[:8])),
-        ("no pawn stands on the first or last rank", pawns & _ENDS),
-        ("a rook castles if it and its king are at home", castling & ~home),
-    ):
-        if wrong:
-            raise PositionError(f"{', '.join(map(square_name, squares_of(wrong)))}: {rule}")
