@@ -152,11 +152,21 @@ def test_what_gave_a_solved_game_away_is_listed(tab, tmp_path):
     tab.opened("Analysis settings")
     tab.field("Agent", exact=True).fill("perfect")
     tab.button("Analyse game").click()
-    lost = [f" {ply.name}:" for ply in review(record, "perfect").plies if ply.lost]
+    lost = [ply for ply in review(record, "perfect").plies if ply.lost]
     blunders = tab.find("button.blunder")
     tab.until(lambda: blunders.count() == len(lost))
-    assert lost[0] in blunders.first.inner_text()
-    worst = next(ply for ply in review(record, "perfect").plies if ply.lost)
+    tab.text(f"Mistakes and blunders: {len(lost)}").first.wait_for()
+    cells = tab.find("table.marks td:last-child").all_inner_texts()
+    assert sum(map(int, cells)) == len(lost)
+    worst = lost[0]
+    assert f" {worst.name}:" in blunders.first.inner_text()
+    assert "better" not in blunders.first.inner_text()  # "Try again" stands beside it
+    blunders.first.focus()
+    for _ in range(2):  # the second Enter plays nothing
+        tab.page.keyboard.press("Enter")
+        tab.until(lambda: tab.current.startswith(names(record)[worst.number - 2]))
+    assert f" {worst.name}:" in tab.page.evaluate("document.activeElement.textContent")
+    assert tab.plies == len(record.actions)
     tab.button(f"Try again: ply {worst.number}").click()
     assert tab.find(".bar").is_hidden()  # it would give the answer away
     for action, answer in ((worst.action, "is not it"), (worst.best.action, "Right:")):
@@ -164,8 +174,93 @@ def test_what_gave_a_solved_game_away_is_listed(tab, tmp_path):
         tab.field("Your move").fill(game.action_name(action, position))
         tab.field("Your move").press("Enter")
         tab.until(lambda answer=answer: answer in tab.find(".answer").inner_text())
+    best = record.game.action_name(worst.best.action, worst.analysis.position)
+    tab.until(lambda: tab.current.startswith(best))  # the right answer is on the board
     tab.button("Back to the list").click()
     assert "0 of 1 found at once" in tab.text("Mistakes and blunders").first.inner_text()
+    assert f"{best} was better" in blunders.first.inner_text()
+    tab.opened("Save as a file")
+    tab.field("Format").select_option("page")
+    with tab.page.expect_download() as download:
+        tab.button("Save").click()
+    download.value.save_as(tmp_path / "game.html")
+    tab.page.goto((tmp_path / "game.html").as_uri())
+    assert tab.find("#moves .sign.blunder").count() == tab.find("#curve .mark").count() == len(lost)
+    assert tab.text("wolf ahead").is_visible()
+
+
+def test_what_is_tried_in_a_finished_game_is_a_variation(tab, tmp_path, browser, server):
+    """From an engine's line or by hand: saving, copying, stepping and links keep the game."""
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    record = random_record(make("tictactoe"), 4)
+    plies = len(record.actions)
+    save(tmp_path / "game.jsonl", [record])
+    tab.open_records(tmp_path / "game.jsonl", 1)
+    tab.view("Analyse")
+    for _ in range(2):
+        tab.field("Next move").click()
+    tab.until(lambda: tab.current == names(record)[1])
+    tab.button("Analyse position").click()
+    other = tab.find("table.moves tbody th").get_by_text(re.compile(f"^(?!{names(record)[2]})"))
+    other.first.click()
+    tab.button("Back to the game").wait_for()
+    tab.view("Play")
+    tab.find(".square.legal").first.click()
+    tab.until(lambda: tab.find(".variation .ply").count() >= 2)
+    tried = tab.current
+    tab.button("Copy moves").click()
+    tab.text("Copied.").first.wait_for()
+    assert tab.page.evaluate("navigator.clipboard.readText()").split() == names(record)
+    tab.opened("Save as a file")
+    with tab.page.expect_download() as download:
+        tab.button("Save").click()
+    download.value.save_as(tmp_path / "again.jsonl")
+    assert load(tmp_path / "again.jsonl")[0].actions == record.actions
+    tab.page.reload()
+    tab.until(lambda: tab.current == tried)
+    tab.button("Copy link").click()
+    tab.text("Copied.").first.wait_for()
+    linked = Tab(browser, server).open(tab.page.evaluate("navigator.clipboard.readText()"))
+    linked.until(lambda: linked.find(".movelist [aria-current]").count() and linked.current == tried)
+    linked.button("Back to the game").click()
+    linked.until(lambda: linked.current == names(record)[1])
+    linked.field("Last position").click()
+    linked.until(lambda: linked.current == names(record)[-1])
+    assert linked.find(".movelist > ol > .ply").count() == plies + 1
+    linked.close()
+
+
+def test_a_lesson_is_an_address(tab, server):
+    """Its rules come first, and the pupil moves first."""
+    tab.page.goto(f"{server.url}&play/connect_four?level=3&position=7/7/7/7/3r3/3yr2 yellow 0")
+    rules = tab.page.get_by_role("dialog", name="Rules of Connect Four")
+    rules.get_by_text("Four discs of one side").wait_for()
+    rules.get_by_role("button", name="Begin").click()
+    assert "red: Level 3, learner \N{MIDDLE DOT} yellow: you" in tab.players
+    assert tab.label("d2").startswith("d2, red")
+    tab.until_note("your turn")
+    tab.page.goto(f"{server.url}&play/chess?level=33")
+    tab.until(lambda: "must be 1 to 10" in tab.problem)
+    tab.field("Previous move").click()
+
+
+def test_nothing_moves_beside_the_board_at_a_reply(tab):
+    tab.page.set_viewport_size({"width": 1280, "height": 800})
+    places = set()
+    for game in ("chess", "lines_of_action"):
+        tab.new_game(game, second="random")
+        for _ in range(3):
+            tab.find(".square.movable").last.click()
+            tab.page.evaluate(
+                "() => { window.tops = new Set(); const look = () => { for (const e of document"
+                ".querySelectorAll('.movelist, form.typed')) tops.add(e.getBoundingClientRect().y);"
+                " requestAnimationFrame(look); }; look(); }"
+            )
+            before = tab.plies
+            tab.find(".square.legal").first.click()
+            tab.until(lambda before=before: tab.plies == before + 2)
+            places |= set(tab.page.evaluate("[...tops]"))
+    assert len(places) == 2
 
 
 # ---- records -------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import html
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from boardenvs.board.bitboard import squares_of
 from boardenvs.game.game import Game
@@ -33,6 +33,9 @@ _HEIGHT = 640  # pixels of a frame that cannot adapt to its content
 _FIT = "const d = this.contentDocument; if (d) this.style.height = d.body.scrollHeight + 4 + 'px'"
 
 
+Mark: TypeAlias = Literal["best", "good", "inaccuracy", "mistake", "blunder"]
+
+
 class ShownGame(NamedTuple):
     """A game on a page."""
 
@@ -44,6 +47,7 @@ class ShownGame(NamedTuple):
     notes: Sequence[str] = ()  # N + 1, one for each position, or none
     # N + 1: the first side's share of a win in each position, or none.
     curve: Sequence[float | None] = ()
+    marks: Sequence[Mark | None] = ()  # N + 1: how good the move before each position was, or none
 
 
 def to_page(games: Sequence[ShownGame], *, title: str, legal: bool = False) -> str:
@@ -118,6 +122,7 @@ def _describe(
         "steps": steps,
         "notes": list(shown.notes),
         "curve": list(shown.curve),
+        "marks": list(shown.marks),
     }
 
 

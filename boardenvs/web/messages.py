@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from boardenvs.render.page import Mark
 from boardenvs.utils.decoding import decode, parse_json
 
 MAX_MESSAGE = 256 << 10  # bytes
@@ -100,11 +101,13 @@ class SaveRequest(_Request):
     info: dict[str, Any] = {}  # `resigned`: the side that has
     # By role, for a game that is not over by its rules.
     goals: Annotated[tuple[float, float], Field(strict=False)] | None = None
-    # For a page, by position: notes of the analysis, and the first side's share of a win.
+    # For a page, by position: notes of the analysis, the first side's share of a win, and the mark of
+    # the move before.
     notes: list[Annotated[str, Field(max_length=300)]] = Field(default=[], max_length=MAX_PLIES + 1)
     curve: list[Annotated[float, Field(ge=0, le=1)] | None] = Field(
         default=[], max_length=MAX_PLIES + 1
     )
+    marks: list[Mark | None] = Field(default=[], max_length=MAX_PLIES + 1)
 
 
 class RunsRequest(_Request):

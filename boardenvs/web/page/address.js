@@ -1,24 +1,26 @@
-// The address of the current state: game, moves, ply, players and view.
+// The address of the current state: view, game, moves, ply, players. People write it by hand too.
 
-const VIEWS = ["play", "analyse", "records", "runs"];
+const FORM = /^#(play|analyse|records|runs)\/([^?]+)\??(.*)$/;
 
-// "#game=othello&moves=f5+d6&ply=1&view=play&second=level:4".
-export function write({ tree, node, seats, view }) {
-  const { game, start, moves } = tree.line(tree.mainLine().at(-1));
-  const told = new URLSearchParams({ game, moves: moves.join(" "), ply: node.ply, view });
-  if (start) told.set("start", start);
+// "#play/othello?moves=f5+d6&ply=1&tried=f4&second=level:4"; `tried` is a variation from this ply.
+export function write({ tree, seats, view }) {
+  const { game, start, moves } = tree.line(tree.end), { branch, node } = tree, told = new URLSearchParams();
+  if (start) told.set("position", start);
+  for (const [key, value] of Object.entries({ moves: moves.join(" "), ply: branch.ply })) if (moves.length) told.set(key, value);
+  if (branch !== node) told.set("tried", node.path.slice(branch.ply + 1).map(({ move }) => move).join(" "));
   for (const [i, name] of ["first", "second"].entries()) if (seats[i] !== "human") told.set(name, seats[i]);
-  return `#${told}`.replaceAll("%3A", ":").replaceAll("%2C", ",");
+  return `#${view}/${encodeURIComponent(game)}?${told}`.replace(/%(3A|2C|2F|3D)/g, decodeURIComponent);
 }
 
+// `level` is short for an opponent who does not move first; null if the address has none.
 export function read(hash) {
-  const told = new URLSearchParams(hash.slice(1));
-  const moves = (told.get("moves") ?? "").split(" ").filter(Boolean);
-  const ply = Number(told.get("ply") ?? moves.length), view = told.get("view");
+  const [, view, game, rest] = FORM.exec(hash) ?? [];
+  if (!view) throw new Error(`${hash} is not an address of a game: write #play/othello or #play/connect_four?level=3`);
+  const told = new URLSearchParams(rest), names = (key) => (told.get(key) ?? "").split(" ").filter(Boolean);
+  const moves = names("moves"), ply = Number(told.get("ply") ?? moves.length), level = told.get("level");
   return {
-    game: told.get("game") ?? "othello", start: told.get("start") || null, moves,
+    view, game: decodeURIComponent(game), start: told.get("position") || null, moves, tried: names("tried"), level,
     ply: Number.isInteger(ply) && ply >= 0 ? ply : moves.length,
-    view: VIEWS.includes(view) ? view : "analyse",
-    seats: ["first", "second"].map((name) => told.get(name) || "human"),
+    seats: [told.get("first") || "human", told.get("second") || (level ? `level:${level}` : "human")],
   };
 }

@@ -1,7 +1,8 @@
 // The view of an agent's analysis of a position or of a whole game.
 
-import { button, choice, el, labelled, say } from "./dom.js";
+import { button, choice, el, keepingFocus, labelled, say } from "./dom.js";
 import { chart } from "./chart.js";
+import { agentField } from "./newgame.js";
 import { T } from "./texts.js";
 
 // The least loss of each mark, as a share of a win and in discs; the first is for the best move.
@@ -11,40 +12,28 @@ const FOLLOWED = 1; // seconds for positions of a reviewed game's variations
 export class AnalyseView {
   constructor(app) {
     this.app = app;
-    this.agent = el("input", { type: "text", list: "agents", spellcheck: false, autocomplete: "off", autocapitalize: "none", maxLength: 300 });
-    this.agent.addEventListener("change", () => { this.chosen = true; this.check(); });
+    this.agent = agentField(app, () => app.table.info.text);
+    this.agent.addEventListener("change", () => { this.chosen = true; });
     this.seconds = el("input", { type: "number", min: 0.5, max: 60, step: 0.5, value: 5 });
     this.metric = choice(T.metrics, "value", () => app.render());
-    this.job = this.trying = null;
+    this.job = this.exercise = null; // {node, answer, line, solved}: the mistake that is asked for, and the node of a right answer
     this.tries = new Map();
+    this.told = new WeakSet(); // mistakes whose better move was shown
     this.followed = new WeakSet();
     this.whole = button(T.analyseGame, () => this.review(), { class: "main" });
     this.analyse = button(T.analysePosition, () => this.run());
     this.exact = button(T.exact, () => this.run(app.table.info.solver));
     this.stop = button(T.stop, () => this.cancel());
-    this.problem = el("small", { class: "problem" });
     this.summary = el("p", { class: "summary" });
     this.moves = el("div", { class: "scroll analysed", tabIndex: 0, role: "region", "aria-label": T.analysis });
     this.graph = el("div");
-    this.wrong = el("div");
+    this.wrong = el("div", { tabIndex: -1 });
     this.element = el("section", { "aria-label": T.views.analyse },
       el("div", { class: "buttons" }, this.whole, this.analyse, this.exact, this.stop),
-      this.problem, this.summary, this.graph, this.moves);
+      this.agent.problem, this.summary, this.graph, this.moves);
     this.extra = el("section", { "aria-label": T.blunders }, this.wrong,
       el("details", {}, el("summary", {}, T.analyst),
         el("div", { class: "fields" }, labelled(T.advisor, this.agent), labelled(T.seconds, this.seconds), labelled(T.showOnBoard, this.metric))));
-  }
-
-  async check() {
-    const text = this.agent.value.trim();
-    this.problem.textContent = "";
-    try {
-      await this.app.connection.request({ do: "agent", game: this.app.table.info.text, agent: text });
-      return text;
-    } catch (error) {
-      this.problem.textContent = error.message;
-      return null;
-    }
   }
 
   cancel() {
@@ -66,7 +55,7 @@ export class AnalyseView {
   async run(agent = null, followed = false) {
     const seconds = followed ? FOLLOWED : Number(this.seconds.value) || 5;
     const { table, connection } = this.app, { tree, node } = table, exact = agent !== null;
-    agent ??= await this.check();
+    agent ??= await this.agent.check();
     if (!agent || table.position.over) return;
     this.cancel();
     const job = (this.job = new AbortController());
@@ -96,11 +85,11 @@ export class AnalyseView {
   async review() {
     const { table, connection } = this.app, { tree } = table;
     if (!this.agent.value) this.agent.value = table.info.advisor;
-    const text = await this.check(), agent = text === table.info.advisor ? null : text;
+    const text = await this.agent.check(), agent = text === table.info.advisor ? null : text;
     if (!text) return;
     this.cancel();
     const job = (this.job = new AbortController());
-    const line = tree.mainLine();
+    const line = tree.end.path;
     this.reviewed = { tree, line };
     const done = { true: 0, false: 0 }; // quick looks, which are too rough for marks, and deep ones
     this.tries = new Map(); // mistakes that were asked for, and whether the first answer was right
@@ -111,24 +100,19 @@ export class AnalyseView {
         part: ({ ply, explanation, rough, preparing }) => {
           if (!preparing && explanation.moves.length) this.#take(line[ply], explanation, rough);
           this.progress = preparing ? T.preparing(preparing) : (rough ? T.firstLook : T.reviewing)(++done[rough], line.length);
-          this.soon();
+          this.pending ??= setTimeout(() => { this.pending = null; this.app.render(); }, 200); // some times a second
         },
       });
       // The review needs all positions, for the side to move.
       const end = line.at(-1);
       if (!end.position) await table.load(tree, end);
-      const wrong = line.filter((one) => this.mark(one) === "blunder").length;
+      const wrong = this.#wrong(line).length;
       if (!stopped) say(wrong ? `${T.blunders}: ${wrong}` : T.noBlunders);
     } catch (error) {
       table.fail(error);
     }
     if (this.job === job) this.job = this.progress = null;
     this.app.render();
-  }
-
-  // Draw incoming analyses some times a second.
-  soon() {
-    this.pending ??= setTimeout(() => { this.pending = null; this.app.render(); }, 200);
   }
 
   // Keep the deepest analysis of a position, and the latest of equally deep ones.
@@ -155,26 +139,32 @@ export class AnalyseView {
     return after === null || after === undefined ? null : this.#loss(seen, after);
   }
 
+  // The difference of what is shown, so that all numbers agree.
   #loss(seen, value) {
-    return Math.max(0, seen.unit === "margin" ? seen.value - value : share(seen.value, seen.unit) - share(value, seen.unit));
+    const whole = (one) => (seen.unit === "margin" ? Math.sign(one) * Math.round(Math.abs(one)) : Math.round(100 * share(one, seen.unit)));
+    return Math.max(0, whole(seen.value) - whole(value)) / (seen.unit === "margin" ? 1 : 100);
   }
 
   #mark(seen, lost) { return MARKS.findLast(([, part, discs]) => lost >= (seen.unit === "margin" ? discs : part))[0]; }
 
-  lostText(seen, lost) { return seen.unit === "margin" ? T.lead(Math.round(-lost)) : T.lostShare(lost); }
+  lostText(seen, lost) { return seen.unit === "margin" ? T.lead(-lost) : T.lostShare(lost); }
 
   // Ask for a better move in place of a mistake.
   ask(node) {
     const { table } = this.app;
-    Object.assign(this, { trying: node, answer: "" });
+    this.exercise = { node, answer: "", solved: null };
     table.goTo(node.parent).then(() => say(this.#question()));
     this.app.toBoard();
   }
 
-  get asking() { return this.app.view === "analyse" && this.trying?.parent === this.app.table.node ? this.trying : null; }
+  // The mistake that is asked for, also while the right answer is on the board.
+  get asking() {
+    const { node, solved } = this.exercise ?? {}, at = this.app.table.node;
+    return this.app.view === "analyse" && node && (at === node.parent || at === solved) ? node : null;
+  }
 
   // What stands beside the board: the question or what the answer is worth.
-  get note() { return this.asking ? this.answer || this.#question() : ""; }
+  get note() { return this.asking ? this.exercise.answer || this.#question() : ""; }
 
   #question() {
     const node = this.asking;
@@ -183,26 +173,35 @@ export class AnalyseView {
 
   // Whether a move of the user answers this question; says what the move is worth.
   answered(name) {
-    const node = this.asking, seen = node?.parent.explanation, move = seen?.moves.find((one) => one.move === name);
+    const node = this.asking, { table } = this.app, seen = node?.parent === table.node && node.parent.explanation, move = seen && seen.moves.find((one) => one.move === name);
     if (!move) return false;
     const lost = name === node.move ? this.lost(node) : move.value === null ? null : this.#loss(seen, move.value);
     if (lost === null) return false;
     const right = ["best", "good"].includes(this.#mark(seen, lost));
     if (!this.tries.has(node)) this.tries.set(node, right);
-    this.answer = right ? T.right(name, lost && this.lostText(seen, lost), move.line.join(" ")) : T.notRight(name, this.lostText(seen, lost), move.line.slice(1, 4).join(" "));
-    say(this.answer);
+    const answer = (right ? T.right : T.notRight)(name, lost && this.lostText(seen, lost));
+    this.exercise = { node, answer, line: move.line.slice(1).join(" "), solved: right ? table.tree.child(node.parent, name) : null };
+    if (right) this.#try(node, move.line);
+    say(answer);
     return true;
   }
 
-  // The question, the answer and what comes next, instead of the list that would give it away.
+  // Show a better line in place of a mistake.
+  #try(node, line) {
+    this.told.add(node);
+    this.app.table.tryLine(node.parent, line);
+  }
+
+  // The question, the answer and what comes next, in place of the list.
   #exercise(wrong) {
     const { asking } = this, mine = wrong.filter((node) => this.app.table.seats[node.parent.position.to_move] === "human");
     const worst = [...(mine.length ? mine : wrong)].sort((a, b) => this.lost(b) - this.lost(a)), left = worst.filter((node) => !this.tries.has(node) && node !== asking);
-    return [el("p", {}, this.#question()), el("p", { class: "answer" }, this.answer || T.playIt),
+    const { answer, line } = this.exercise;
+    return [el("p", {}, this.#question()), el("p", { class: "answer" }, answer || T.playIt, line ? ` ${T.followed(line)}` : ""),
       el("div", { class: "buttons" },
-        left.length ? button(T.nextMistake(left.length), () => this.ask(left[0])) : "",
-        button(T.better, () => { this.trying = null; this.app.table.tryLine(asking.parent, asking.parent.explanation.moves[0].line); }),
-        button(T.backToList, () => { this.trying = null; this.app.render(); }))];
+        left.length ? button(T.nextMistake(left.length, mine.length), () => this.ask(left[0])) : "",
+        button(T.better, () => { this.exercise = null; this.#try(asking, asking.parent.explanation.moves[0].line); }),
+        button(T.backToList, () => { this.exercise = null; this.app.table.goTo(asking.parent); }))];
   }
 
   // The mark of a move; null if it was the only legal one, or is not known yet.
@@ -225,7 +224,7 @@ export class AnalyseView {
   textOf(node) {
     if (node.position.over || node.explanation.unit === "margin") {
       const lead = this.#valueFor(0, node, "margin");
-      if (this.app.table.info.points && lead !== null) return T.lead(Math.round(lead));
+      if (this.app.table.info.points && lead !== null) return T.lead(lead);
     }
     return T.percent(this.shareOf(node));
   }
@@ -265,6 +264,7 @@ export class AnalyseView {
     const { table } = this.app;
     if (!this.chosen || this.game !== table.info.text) {
       this.agent.value = table.info.advisor;
+      this.agent.show("");
       this.chosen = false;
       this.game = table.info.text;
     }
@@ -282,23 +282,15 @@ export class AnalyseView {
     else {
       if (seen.proven) facts.push(T.proven(seen, side));
       else if (seen.value === null) facts.push(T.notProven);
-      else if (seen.unit === "margin") facts.push(T.expected(seen.value < 0 ? table.side(1 - table.position.to_move) : side, Math.abs(Math.round(seen.value)), table.info.turns ? "disc" : "point"));
+      else if (seen.unit === "margin") facts.push(T.expected(seen.value < 0 ? table.side(1 - table.position.to_move) : side, Math.round(Math.abs(seen.value)), table.info.turns ? "disc" : "point"));
       else facts.push(T.chances(table.side(0), this.shareOf(node)), `${T.value(seen)} ${T.forSide(side)} (${T.units[seen.unit]})`);
       facts.push(T.working(seen.nodes, seen.seconds));
     }
     if (this.progress) facts.unshift(this.progress);
     this.summary.textContent = facts.join(" · ");
-    if (!seen?.moves.length || this.asking) this.moves.replaceChildren();
-    else this.#keepingFocus(this.moves, () => this.moves.replaceChildren(this.#table(seen)));
-    (table.position.over ? this.moves : this.extra).prepend(this.wrong); // where there are no moves
-    this.#keepingFocus(this.wrong, () => this.#graph());
-  }
-
-  // Draw again, and keep the focus on the same button.
-  #keepingFocus(element, draw) {
-    const all = () => [...element.querySelectorAll("button")], at = all().indexOf(document.activeElement);
-    draw();
-    if (at >= 0) all()[at]?.focus({ preventScroll: true });
+    this.moves.hidden = table.position.over;
+    keepingFocus(this.moves, () => this.moves.replaceChildren(seen?.moves.length && !this.asking ? this.#table(seen) : ""));
+    keepingFocus(this.wrong, () => this.#graph());
   }
 
   #table(seen) {
@@ -319,25 +311,27 @@ export class AnalyseView {
       el("tbody", {}, best.map(row)));
   }
 
+  // The moves that are listed.
+  #wrong(line) { return line.map((node) => [node, this.mark(node)]).filter(([, mark]) => mark === "blunder" || mark === "mistake"); }
+
   #graph() {
     const { table } = this.app, { info, tree } = table;
     if (this.reviewed?.tree !== tree) this.reviewed = null;
-    const line = this.reviewed?.line ?? tree.mainLine();
+    const line = this.reviewed?.line ?? tree.end.path;
     const points = line.map((node) => [node.ply, this.shareOf(node)]).filter(([, y]) => y !== null);
     if (!this.reviewed || !line.some((node) => node.explanation)) {
       this.wrong.replaceChildren();
       return this.graph.replaceChildren();
     }
     const sides = [table.side(0), table.side(1)], mover = (node) => node.parent.position?.to_move;
-    const marked = line.slice(1).map((node) => [node, this.mark(node)]).filter(([, mark]) => mark);
-    const wrong = marked.filter(([, mark]) => mark === "blunder" || mark === "mistake");
+    const marked = line.slice(1).map((node) => [node, this.mark(node)]).filter(([, mark]) => mark), wrong = this.#wrong(line);
     const item = ([node, mark]) => {
       const { line: better } = node.parent.explanation.moves[0];
       return el("li", {}, button(
-        T.wrong(node.ply, sides[mover(node)], node.move, better[0], this.lostText(node.parent.explanation, this.lost(node))),
+        T.wrong(node.ply, sides[mover(node)], node.move, this.lostText(node.parent.explanation, this.lost(node)), this.told.has(node) && better[0]),
         () => { table.goTo(node.parent); this.app.toBoard(); }, { class: mark }),
       button(T.tryAgain, () => this.ask(node), { "aria-label": T.tryAgainOf(node.ply) }),
-      button(T.better, () => { table.tryLine(node.parent, better); this.app.toBoard(); }, { "aria-label": T.betterOf(node.ply) }));
+      button(T.better, () => { this.#try(node, better); this.app.toBoard(); }, { "aria-label": T.betterOf(node.ply) }));
     };
     const counts = (role, name) => marked.filter(([node, mark]) => mover(node) === role && mark === name).length;
     const margin = info.points && line.some((node) => node.explanation?.unit === "margin");
@@ -352,7 +346,7 @@ export class AnalyseView {
         el("thead", {}, el("tr", {}, el("td", {}), MARKS.map(([name]) => el("th", { scope: "col" }, el("span", { class: `sign ${name}`, "aria-hidden": "true" }, T.signs[name]), el("span", { class: "name" }, ` ${T.marks[name]}`))))),
         el("tbody", {}, sides.map((side, role) => el("tr", {}, el("th", { scope: "row" }, T.capital(side)), MARKS.map(([name]) => el("td", { class: "number" }, String(counts(role, name)))))))));
     const right = [...this.tries.values()].filter(Boolean).length, count = this.tries.size ? ` · ${T.tried(right, this.tries.size)}` : "";
-    this.wrong.replaceChildren(el("h3", {}, T.blunders + count), ...(this.asking ? this.#exercise(wrong.map(([node]) => node)) : [wrong.length ? el("ul", { class: "plain wrong" }, wrong.map(item)) : el("p", {}, line.some((node) => node.rough) ? "" : T.noBlunders)]));
+    this.wrong.replaceChildren(el("h3", {}, `${T.blunders}${wrong.length ? `: ${wrong.length}` : ""}${count}`), ...(this.asking ? this.#exercise(wrong.map(([node]) => node)) : [wrong.length ? el("ul", { class: "plain wrong" }, wrong.map(item)) : el("p", {}, line.some((node) => node.rough) ? "" : T.noBlunders)]));
   }
 }
 

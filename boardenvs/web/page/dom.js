@@ -38,25 +38,30 @@ export function labelled(text, control, help) {
   return el("div", { class: "field" }, parts);
 }
 
+// Draw again, and keep the focus on the same button; if that has gone, on the element, or on `otherwise`.
+export function keepingFocus(element, draw, otherwise = element) {
+  const all = () => [...element.querySelectorAll("button")], said = (one) => one?.getAttribute("aria-label") ?? one?.textContent;
+  const before = document.activeElement, at = all().indexOf(before);
+  draw();
+  if (at < 0) return;
+  const same = (one) => said(one) === said(before), now = all();
+  (same(now[at]) ? now[at] : now.find(same) ?? otherwise).focus({ preventScroll: true });
+}
+
 export function choice(options, value, change) {
   const made = el("select", { onchange: () => change(made.value) });
   for (const [key, text] of Object.entries(options)) made.append(el("option", { value: key, selected: key === value }, text));
   return made;
 }
 
-// Values that the browser keeps for all tabs, if it allows that.
+// Values that this tab keeps for a reload, if the browser allows that; `set` returns whether it does.
 export const kept = {
   get(key) {
-    try {
-      return localStorage.getItem(key);
-    } catch {
-      return null;
-    }
+    try { return JSON.parse(sessionStorage.getItem(key)); } catch { return null; }
   },
-  set(key, text) {
-    try {
-      localStorage.setItem(key, text);
-    } catch { /* kept until the page is closed */ }
+  set(key, value) {
+    try { sessionStorage.setItem(key, JSON.stringify(value)); } catch { return false; }
+    return true;
   },
 };
 

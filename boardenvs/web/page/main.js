@@ -4,10 +4,10 @@ import * as address from "./address.js";
 import { AnalyseView } from "./analyse.js";
 import { Board } from "./board.js";
 import { Connection } from "./connection.js";
-import { button, choice, copy, el, labelled, say, sayTo } from "./dom.js";
+import { button, choice, copy, el, keepingFocus, labelled, say, sayTo } from "./dom.js";
 import { moveList } from "./moves.js";
 import { NewGame } from "./newgame.js";
-import { PlayView } from "./play.js";
+import { PlayView, rulesOf } from "./play.js";
 import { RecordsView } from "./records.js";
 import { RunsView } from "./runs.js";
 import { Table } from "./table.js";
@@ -56,7 +56,7 @@ class App {
     this.typedField = labelled(T.typeMove, this.typed, " ");
     this.form = el("form", { class: "typed", onsubmit: (event) => { event.preventDefault(); this.#typedMove(); } }, this.typedField, el("button", { type: "submit" }, T.playMove));
     const step = (label, text, plies) => button(text, () => table.step(plies), { "aria-label": label, title: label });
-    this.steps = el("div", { class: "buttons steps" }, step(T.first, "|◀", -1e6), step(T.previous, "◀", -1), step(T.next, "▶", 1), step(T.last, "▶|", 1e6),
+    this.steps = el("div", { class: "buttons steps" }, step(T.first, "|◀", -Infinity), step(T.previous, "◀", -1), step(T.next, "▶", 1), step(T.last, "▶|", Infinity),
       button(T.flip, () => { this.board.flip(); this.render(); }));
     this.format = choice(T.formats, "jsonl", () => {});
     this.moves = el("div", { class: "movelist", tabIndex: 0, role: "region", "aria-label": T.moves });
@@ -65,13 +65,14 @@ class App {
     this.#steppedByHand();
     this.status = el("div", { class: "status" }, this.caption, this.counts, this.note, this.problem, this.pass);
     this.notation = el("section", { class: "notation", "aria-label": T.moves }, this.moves, this.form,
-      el("div", { class: "buttons" }, button(T.copyLink, () => this.#copyLink()), button(T.copyMoves, () => this.#copied(table.tree.mainLine().slice(1).map((node) => table.nameOf(node)).join(" "))), button(T.copyPicture, () => this.#copyPicture())),
+      el("div", { class: "buttons" }, button(T.copyLink, () => this.#copyLink()), button(T.copyMoves, () => this.#copied(table.tree.end.path.slice(1).map((node) => table.nameOf(node)).join(" "))), button(T.copyPicture, () => this.#copyPicture())),
       el("details", {}, el("summary", {}, T.keep),
         el("div", { class: "buttons saving" }, labelled(T.format, this.format), button(T.save, () => this.save()))));
+    this.rules = el("dialog", { class: "rules", "aria-labelledby": "rules-title" });
     this.main = el("main", { hidden: true }, this.place, this.status, this.side);
     document.body.replaceChildren(
       el("a", { class: "skip", href: "#", onclick: (event) => { event.preventDefault(); this.board.squares[this.board.focused].focus(); } }, T.skip),
-      el("header", {}, el("h1", {}, T.title), el("nav", { "aria-label": T.viewsLabel }, Object.values(this.tabs))), this.banner, this.main, this.newGame.element);
+      el("header", {}, el("h1", {}, T.title), el("nav", { "aria-label": T.viewsLabel }, Object.values(this.tabs))), this.banner, this.main, this.newGame.element, this.rules);
     sayTo(document.body);
   }
 
@@ -126,11 +127,15 @@ class App {
     try {
       const { tree } = table;
       const end = state && tree?.info.text === told.game && tree.start === told.start ? tree.find(told.moves) : null;
-      if (end) {
-        tree.goTo(end);
+      const from = end?.path[Math.min(told.ply, end.ply)], node = end && tree.find([...from.path.slice(1).map((one) => one.move), ...told.tried]);
+      if (node) {
         table.seats = told.seats;
-        await table.goTo(end.path[Math.min(told.ply, end.ply)]);
-      } else await table.openGame(told);
+        await table.goTo(node);
+      } else if (told.view === "play" && !told.moves.length && !told.tried.length) await this.#openLesson(told);
+      else {
+        await table.openGame(told);
+        if (told.tried.length) await table.tryLine(table.node, told.tried, told.tried.length);
+      }
       this.setView(told.view);
     } finally {
       this.opening = false;
@@ -138,10 +143,30 @@ class App {
     }
   }
 
+  // A game that begins here, whose rules are shown first.
+  async #openLesson({ game, start, seats, level }) {
+    const { table, connection, rules } = this;
+    for (const agent of seats) if (agent !== "human") await connection.request({ do: "agent", game, agent });
+    this.#choose("play");
+    await table.newGame(game, start, seats);
+    if (level && table.position.to_move) table.seat(seats.toReversed());
+    this.faceUser();
+    rules.replaceChildren(el("h2", { id: "rules-title" }, T.rulesOf(table.info.name)), ...rulesOf(table.info), el("p", {}, this.play_.players.textContent), el("div", { class: "buttons" }, button(T.begin, () => rules.close(), { class: "main" })));
+    rules.showModal();
+    rules.scrollTop = 0;
+  }
+
+  // The user's side is at the bottom in games whose sides have a direction.
+  faceUser() {
+    const { tree, seats } = this.table;
+    this.board.flipped = tree.root.position.legal.some(([, squares]) => squares.length > 1) && seats[0] !== "human" && seats[1] === "human";
+    this.render();
+  }
+
   // Every position has an address. An agent's reply shares the entry of the move before it, and fast
   // steps share one.
   #keepAddress(by) {
-    const { table } = this, text = address.write({ tree: table.tree, node: table.node, seats: table.seats, view: this.view });
+    const { table } = this, text = address.write({ tree: table.tree, seats: table.seats, view: this.view });
     const about = this.view === "runs" ? [] : [T.capital(table.caption()), table.info.name];
     document.title = T.pageTitle(...about, T.views[this.view]);
     if (text === this.address) return;
@@ -167,10 +192,10 @@ class App {
 
   async save() {
     const { table } = this, { tree } = table;
-    const end = tree.mainLine().at(-1), { players, info, goals } = this.#told(end), resigned = table.side(tree.resigned(end));
+    const { end } = tree, { players, info, goals } = this.#told(end), resigned = table.side(tree.resigned(end));
     const wanted = { format: this.format.value, line: tree.line(end), players, info: resigned ? { ...info, resigned } : info, goals };
     const path = end.path, analysed = wanted.format === "page" && path.some((node) => node.explanation);
-    if (analysed) Object.assign(wanted, { notes: path.map((node) => this.analysis.noteOf(node)), curve: path.map((node) => this.analysis.shareOf(node)) });
+    if (analysed) Object.assign(wanted, { notes: path.map((node) => this.analysis.noteOf(node)), curve: path.map((node) => this.analysis.shareOf(node)), marks: path.map((node) => this.analysis.mark(node)) });
     const file = await this.connection.request({ do: "save", ...wanted }).catch((error) => table.fail(error));
     if (file) this.#download(file);
   }
@@ -227,6 +252,7 @@ class App {
   setView(view) {
     if (!this.table.tree) return;
     if (view !== "play") this.edit(false);
+    if (view !== this.view) this.table.message = this.table.problem = "";
     this.#choose(view);
     if (view !== "play") this.table.abort();
     if (view === "runs") this.runs.refresh();
@@ -357,7 +383,7 @@ class App {
   // ---- drawing
 
   #key(event) {
-    const step = { ArrowLeft: -1, ArrowRight: 1, Home: -1e6, End: 1e6 }[event.key];
+    const step = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }[event.key];
     if (!step || event.altKey || event.ctrlKey || event.metaKey || this.view === "runs" || !this.table.tree) return;
     if (event.target.closest?.("input, select, textarea, dialog")) return;
     event.preventDefault();
@@ -412,10 +438,14 @@ class App {
     this.problem.textContent = table.problem;
     this.form.hidden = table.over || Boolean(editing); // it stays while an agent thinks, and keeps the focus
     const passes = this.form.hidden || !table.open ? [] : position.legal.filter(([, squares]) => !squares.length);
-    this.pass.replaceChildren(...passes.map(([name]) => button(T.capital(name), () => this.play(name), { class: "main" })));
+    const aside = table.tree.branch !== table.node && !this.analysis.asking;
+    keepingFocus(this.pass, () => this.pass.replaceChildren(...passes.map(([name]) => button(T.capital(name), () => this.play(name), { class: "main" })),
+      ...(aside ? [button(T.leaveLine, () => table.goTo(table.tree.branch)), button(T.adoptLine, () => table.adopt())] : [])), board.squares[board.focused]);
     const example = position.legal.find(([, squares]) => squares.length)?.[3];
     this.typedField.querySelector("small").textContent = example ? T.typeMoveHelp(example) : "";
-    this.moves.replaceChildren(moveList(table, (node) => this.analysis.mark(node)));
+    if (this.shown !== table.node) this.typed.value = "";
+    this.shown = table.node;
+    keepingFocus(this.moves, () => this.moves.replaceChildren(moveList(table, (node) => this.analysis.mark(node))));
     const current = this.moves.querySelector("[aria-current]");
     if (current) this.moves.scrollTop = current.offsetTop - this.moves.clientHeight / 2;
     this.views[this.view].show?.();
@@ -439,7 +469,8 @@ class App {
 
   #bar() {
     const part = this.analysis.shareOf(this.table.node), side = this.table.side(0);
-    this.bar.hidden = this.view !== "analyse" || Boolean(this.analysis.asking);
+    this.bar.hidden = this.view !== "analyse";
+    this.bar.style.visibility = this.analysis.asking ? "hidden" : "";
     this.bar.style.setProperty("--share", part ?? 0.5);
     this.table.info.look.shades.forEach((shade, i) => this.bar.style.setProperty(`--shade-${i}`, shade));
     this.bar.setAttribute("aria-label", part === null ? T.noValue : `${T.valueFor(side)}: ${this.analysis.textOf(this.table.node)}`);

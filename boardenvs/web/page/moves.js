@@ -18,13 +18,14 @@ class Node {
     for (let node = this; node; node = node.parent) found.unshift(node);
     return found;
   }
+  cut() { this.parent.children = this.parent.children.filter((child) => child !== this); }
 }
 
 export class Tree {
   constructor(info, start = null) {
     this.info = info;
     this.start = start;
-    this.root = this.node = new Node(null, null);
+    this.root = this.node = this.end = new Node(null, null); // `end`: the last position of the game; all else are variations
     this.resignation = null; // {role, node}
     this.played = false; // whether a move was made in it, and not only shown
     this.record = null; // {players, info, goals, end}: facts from a file, and the last node of its game
@@ -39,10 +40,17 @@ export class Tree {
     return this.resignation?.node === node ? this.resignation.role : null;
   }
 
-  // The line from the start through this node to the end or to a resignation.
-  mainLine(node = this.node) {
-    const found = node.path;
-    for (let last = node; this.resigned(last) === null && (last = last.latest ?? last.children[0]); ) found.push(last);
+  // Whether the game has ended: by its rules, by resignation, or as its file says.
+  get finished() { return Boolean(this.end.position?.over || this.resigned(this.end) !== null || (this.record?.end === this.end && this.record.goals)); }
+
+  // The position of the game from which the current one was reached.
+  get branch() { const game = new Set(this.end.path); return this.node.path.findLast((node) => game.has(node)); }
+
+  // The game, or from a variation that variation to its end.
+  through() {
+    if (this.branch === this.node) return this.end.path;
+    const found = this.node.path;
+    for (let last = this.node; (last = last.latest ?? last.children[0]); ) found.push(last);
     return found;
   }
 
@@ -52,10 +60,9 @@ export class Tree {
     return found;
   }
 
-  goTo(node) {
-    this.node = node;
-    for (let n = node; n.parent; n = n.parent) n.parent.latest = n;
-  }
+  goTo(node) { this.follow(this.node = node); }
+
+  follow(node) { for (; node.parent; node = node.parent) node.parent.latest = node; }
 
   // The node after these moves, or null.
   find(moves) {
@@ -81,7 +88,7 @@ export class Tree {
     }
     return {
       game: this.info.text, start: this.start, nodes,
-      at: number.get(this.node), end: number.get(this.mainLine().at(-1)),
+      at: number.get(this.node), end: number.get(this.end), played: this.played,
       resignation: this.resignation && { ...this.resignation, node: number.get(this.resignation.node) },
       record: this.record && { ...this.record, end: number.get(this.record.end) },
     };
@@ -91,8 +98,9 @@ export class Tree {
     const tree = new Tree(info, kept.start);
     const nodes = [tree.root];
     for (const [move, parent] of kept.nodes.slice(1)) nodes.push(tree.child(nodes[parent], move));
-    tree.goTo(nodes[kept.end] ?? tree.root);
-    tree.node = nodes[kept.at] ?? tree.root;
+    tree.end = nodes[kept.end] ?? tree.root;
+    tree.played = kept.played;
+    tree.goTo(nodes[kept.at] ?? tree.root);
     tree.resignation = kept.resignation && { ...kept.resignation, node: nodes[kept.resignation.node] };
     tree.record = kept.record && { ...kept.record, end: nodes[kept.record.end] };
     return tree;
@@ -100,7 +108,7 @@ export class Tree {
 }
 
 export function moveList(table, markOf) {
-  const main = new Set(table.tree.mainLine());
+  const main = new Set(table.tree.end.path);
   const one = (node, begins) => {
     const mark = markOf(node), current = node === table.node ? { "aria-current": "true" } : {}, number = table.numberOf(node);
     const sign = mark && mark !== "good" ? el("span", { class: `sign ${mark}`, title: T.marks[mark] }, T.signs[mark]) : "";
@@ -108,21 +116,15 @@ export function moveList(table, markOf) {
     made.append(sign);
     return el("li", { class: "ply" }, el("span", { class: "number" }, begins || !number.endsWith("...") ? number : ""), made);
   };
-  // The line from a node on, with its variations.
-  const line = (node) => {
-    const items = [];
-    while (node) {
-      items.push(one(node, !items.at(-1)?.matches(".ply")));
-      const others = node.parent.children.filter((child) => child !== node);
-      const first = node.parent.children.find((child) => main.has(child)) ?? node.parent.children[0];
-      if (node === first) {
-        for (const other of others) if (!main.has(other)) items.push(el("li", { class: "variation" }, el("ol", { "aria-label": T.variation }, line(other))));
-      }
-      node = node.children.find((child) => main.has(child)) ?? node.children[0];
+  // What follows a node: the game, or a variation, and what was tried in its place.
+  const after = (node, items = []) => {
+    for (let next; node; node = next) {
+      next = node.children.find((child) => main.has(child) || !main.has(node));
+      if (next) items.push(one(next, !items.at(-1)?.matches(".ply")));
+      for (const other of node.children) if (other !== next) items.push(el("li", { class: "variation" }, el("ol", { "aria-label": T.variation }, after(other, [one(other, true)]))));
     }
     return items;
   };
-  const first = table.tree.mainLine()[1];
   const start = el("li", { class: "ply" }, button(T.start, () => table.goTo(table.tree.root), table.node === table.tree.root ? { "aria-current": "true" } : {}));
-  return el("ol", { class: "moves" }, start, first ? line(first) : "");
+  return el("ol", { class: "moves" }, start, after(table.tree.root));
 }

@@ -6,6 +6,22 @@ import { T } from "./texts.js";
 const YOU = "boardenvs-you"; // kept: the side chosen last
 const OTHER = "other"; // the choice of an agent by its text
 
+// A field for the text of an agent, which is checked while it is typed; `check` returns it, or null.
+export function agentField(app, game, value = "") {
+  const input = el("input", { type: "text", list: "agents", spellcheck: false, autocomplete: "off", autocapitalize: "none", maxLength: 300, value });
+  let waiting = null;
+  input.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(input.check, 250); });
+  input.problem = el("small", { class: "problem" });
+  input.show = (problem) => { input.problem.textContent = problem; input.setAttribute("aria-invalid", Boolean(problem)); };
+  input.check = async () => {
+    const text = input.value.trim();
+    const answer = text === "human" ? {} : await app.connection.request({ do: "agent", game: game(), agent: text }).catch((error) => error);
+    if (input.value.trim() === text) input.show(answer.message ?? "");
+    return answer instanceof Error ? null : text;
+  };
+  return input;
+}
+
 export class NewGame {
   constructor(app) {
     this.app = app;
@@ -14,10 +30,8 @@ export class NewGame {
     this.rulesField = labelled(T.rulesLabel, this.rules);
     this.levels = el("div", { class: "opponents" });
     this.agents = el("div", { class: "opponents" });
-    this.text = el("input", { type: "text", list: "agents", spellcheck: false, autocomplete: "off", autocapitalize: "none", maxLength: 300 });
+    [this.text, this.first] = ["", "greedy"].map((value) => agentField(app, () => this.chosen, value));
     this.text.addEventListener("focus", () => { this.opponent = OTHER; });
-    this.first = el("input", { type: "text", list: "agents", spellcheck: false, autocomplete: "off", autocapitalize: "none", maxLength: 300, value: "greedy" });
-    for (const input of [this.text, this.first]) this.#checked(input);
     this.firstField = labelled(T.firstPlayer, this.first);
     this.firstField.append(this.first.problem);
     this.sides = el("div", { class: "choices" });
@@ -65,30 +79,6 @@ export class NewGame {
   #radio(name, value, parts, problem = null) {
     const radio = el("input", { type: "radio", name, value, disabled: Boolean(problem), onchange: () => this.#show() });
     return el("label", { class: `choice${problem ? " not" : ""}`, title: problem ?? "" }, radio, el("span", {}, ...parts));
-  }
-
-  // A field for the text of an agent, which is checked while it is typed.
-  #checked(input) {
-    input.problem = el("small", { class: "problem" });
-    let waiting = null;
-    input.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(() => this.#check(input), 250); });
-  }
-
-  async #check(input) {
-    const text = input.value.trim();
-    input.problem.textContent = "";
-    input.removeAttribute("aria-invalid");
-    if (text === "human") return text;
-    try {
-      await this.app.connection.request({ do: "agent", game: this.chosen, agent: text });
-      return text;
-    } catch (error) {
-      if (input.value.trim() === text && error.message) {
-        input.problem.textContent = error.message;
-        input.setAttribute("aria-invalid", "true");
-      }
-      return null;
-    }
   }
 
   // ---- games and agents
@@ -155,8 +145,8 @@ export class NewGame {
   async #end(goesOn) {
     await this.choosing; // wait for the chosen game
     const { table } = this.app, { opponent, you } = this;
-    const second = opponent === OTHER ? await this.#check(this.text) : opponent;
-    const first = you === "nobody" ? await this.#check(this.first) : null;
+    const second = opponent === OTHER ? await this.text.check() : opponent;
+    const first = you === "nobody" ? await this.first.check() : null;
     if (!second || (you === "nobody" && !first)) return (second ? this.first : this.text).focus();
     const side = you === "random" ? Math.floor(2 * Math.random()) : Number(you);
     const seats = second === "human" ? ["human", "human"] : you === "nobody" ? [first, second] : side === 0 ? ["human", second] : [second, "human"];
@@ -165,9 +155,7 @@ export class NewGame {
     this.element.close();
     if (goesOn) return table.seat(seats);
     await table.newGame(this.chosen, null, seats).catch((error) => table.fail(error));
-    // The user's side is at the bottom in games whose sides have a direction.
-    this.app.board.flipped = table.tree.root.position.legal.some(([, squares]) => squares.length > 1) && seats[0] !== "human" && seats[1] === "human";
-    this.app.render();
+    this.app.faceUser();
     this.app.board.grid.querySelector('[tabindex="0"]')?.focus({ preventScroll: true });
   }
 }

@@ -1,6 +1,6 @@
 // The view of recorded games: opens files, and lists, searches and sorts their games.
 
-import { button, el, labelled, say } from "./dom.js";
+import { button, el, kept, keepingFocus, labelled, say } from "./dom.js";
 import { T } from "./texts.js";
 
 const SHOWN = 100;
@@ -11,8 +11,7 @@ const TURNS = { c4: (x, y) => [7 - x, 7 - y], e6: (x, y) => [y, x], d3: (x, y) =
 export class RecordsView {
   constructor(app) {
     this.app = app;
-    this.games = this.rows = this.found = [];
-    this.name = "";
+    Object.assign(this, { name: "", games: [], rows: [], found: [], ...kept.get(KEPT) });
     this.sort = { key: "number", up: true };
     this.shown = SHOWN;
     this.file = el("input", { type: "file", accept: ".jsonl,.gz,.wtb,.jou,.txt", multiple: true, onchange: () => this.openAll(this.file.files) });
@@ -33,7 +32,7 @@ export class RecordsView {
       this.app.setView("records");
       this.openAll(event.dataTransfer.files);
     });
-    this.#restore();
+    this.prepare();
   }
 
   welcome(hello) {
@@ -90,22 +89,9 @@ export class RecordsView {
     this.prepare();
     this.render();
     say(T.loaded(games.length, name));
-    try {
-      sessionStorage.setItem(KEPT, JSON.stringify({ name, games }));
-    } catch {
-      sessionStorage.removeItem(KEPT);
-      this.status.textContent += ` ${T.tooLarge}`;
-    }
-  }
-
-  #restore() {
-    try {
-      const kept = JSON.parse(sessionStorage.getItem(KEPT));
-      if (kept) Object.assign(this, { games: kept.games, name: kept.name });
-      this.prepare();
-    } catch { // nothing was kept, or not by this page
-      this.games = this.rows = [];
-    }
+    if (kept.set(KEPT, { name, games })) return;
+    kept.set(KEPT, null);
+    this.status.textContent += ` ${T.tooLarge}`;
   }
 
   prepare() {
@@ -133,19 +119,19 @@ export class RecordsView {
     const columns = Object.keys(T.columns).filter((column) => said[column] ?? this.rows.some((row) => row[column] !== ""));
     const rows = found.slice(0, this.shown);
     this.status.textContent = `${T.loaded(this.rows.length, this.name)}. ${T.found(rows.length, found.length, this.rows.length)}`;
-    this.list.replaceChildren(el("table", { class: "records" },
+    keepingFocus(this.list, () => this.list.replaceChildren(el("table", { class: "records" },
       el("thead", {}, el("tr", {}, columns.map((column) => el("th", { scope: "col", "aria-sort": column === key ? (up ? "ascending" : "descending") : "none" },
         button(T.columns[column], () => this.sortBy(column)))))),
       el("tbody", {}, rows.map((row) => el("tr", { class: row.number === this.opened ? "current" : "" }, columns.map((column) =>
         column === "number"
           ? el("th", { scope: "row" }, button(String(row.number), () => this.openGame(row.number), { "aria-label": T.openGame(row.number) }))
           : el("td", { class: column === "plies" ? "number" : "", onclick: () => this.openGame(row.number) }, String(row[column]))))))),
-      rows.length < found.length ? button(T.more, () => { this.shown += 5 * SHOWN; this.render(); }) : "");
+      rows.length < found.length ? button(T.more, () => { this.shown += 5 * SHOWN; this.render(); }) : ""));
   }
 
   // The moves that the found games played from the position on the board, with their results.
   show() {
-    const { tree } = this.app.table, line = tree.line(), first = tree.mainLine()[1]?.move;
+    const { tree } = this.app.table, line = tree.line(), first = tree.through()[1]?.move;
     const played = turned(line, line.moves).map((move) => `${move} `).join("");
     const counts = new Map();
     for (const row of this.found) {
@@ -168,7 +154,6 @@ export class RecordsView {
   sortBy(key) {
     this.sort = { key, up: this.sort.key === key ? !this.sort.up : true };
     this.render();
-    this.list.querySelector('[aria-sort="ascending"] button, [aria-sort="descending"] button')?.focus();
   }
 
   async openGame(number) {
@@ -180,7 +165,6 @@ export class RecordsView {
       this.app.table.fail(error);
     }
     this.render();
-    this.list.querySelector(`[aria-label="${T.openGame(number)}"]`)?.focus({ preventScroll: true });
     this.app.toBoard();
   }
 }

@@ -1,7 +1,7 @@
 // The current game, its players, and the agents that move for them.
 
 import { Lost } from "./connection.js";
-import { say } from "./dom.js";
+import { kept, say } from "./dom.js";
 import { Tree } from "./moves.js";
 import { T } from "./texts.js";
 
@@ -38,7 +38,7 @@ export class Table extends EventTarget {
 
   side(role) { return this.info.sides[role]; }
   // Whether a game of the user would be lost.
-  get running() { return Boolean(this.tree?.played) && !this.over; }
+  get running() { return Boolean(this.tree?.played) && !this.tree.finished; }
 
   // Tell the page; `by` is "reply" for an agent's move, "step" for steps through the game.
   changed(by = null) {
@@ -74,7 +74,7 @@ export class Table extends EventTarget {
   }
 
   // A game from a file or an address, shown after `ply` plies.
-  async openGame({ game, start = null, moves, players = null, info = {}, goals = null, ply = moves.length, seats = this.seats }) {
+  async openGame({ game, start = null, moves, players = null, info = {}, goals = null, ply = moves.length, seats = ["human", "human"] }) {
     const opening = ++this.#openings;
     const tree = new Tree(await this.gameInfo(game), start);
     const last = tree.addLine(moves);
@@ -86,9 +86,8 @@ export class Table extends EventTarget {
       tree.record = { players, info: role < 0 ? info : others, goals, end: last };
     }
     const path = last.path.filter((node) => node.position);
-    tree.goTo(path.at(-1));
+    tree.end = path.at(-1);
     tree.node = path[Math.max(0, Math.min(ply, path.length - 1))];
-    if (wrong) path.at(-1).children = [];
     this.#take(tree);
     this.seats = [...seats];
     this.paused = true;
@@ -100,15 +99,15 @@ export class Table extends EventTarget {
   #take(tree) {
     this.abort();
     this.tree = tree;
-    this.message = this.problem = "";
   }
 
-  // Load the positions up to a node; returns the error of an illegal move, or null.
+  // Load the positions up to a node. An illegal move leaves the tree, and its error is returned; else null.
   async load(tree, node) {
     const path = node.path, since = path.findIndex((n) => !n.position);
     if (since < 0) return null;
     const { positions, wrong } = await this.connection.request({ do: "line", line: tree.line(node), since });
     positions.forEach((position, i) => { path[since + i].position = position; });
+    if (wrong) path[since + positions.length].cut();
     return wrong;
   }
 
@@ -123,14 +122,13 @@ export class Table extends EventTarget {
     }
     if (tree !== this.tree || !node.position) return;
     tree.goTo(node);
-    this.message = "";
     this.changed(by);
   }
 
+  // Step through the game or a variation; the last position is always the game's.
   step(plies) {
-    const line = this.tree.mainLine();
-    const at = line.indexOf(this.node);
-    const node = line[Math.max(0, Math.min(line.length - 1, at + plies))];
+    const line = this.tree.through(), at = line.indexOf(this.node) + plies;
+    const node = at === Infinity ? this.tree.end : line[Math.max(0, Math.min(line.length - 1, at))];
     if (node === this.node) return;
     this.goTo(node, "step").then(() => say(this.#news(node)));
   }
@@ -146,22 +144,17 @@ export class Table extends EventTarget {
     if (!this.open) return;
     this.abort();
     const tree = this.tree, node = tree.child(this.node, name);
-    this.#playOn(node);
     try {
       const wrong = await this.load(tree, node);
-      if (wrong || !node.position) {
-        node.parent.children = node.parent.children.filter((child) => child !== node);
-        throw new Error(wrong);
-      }
+      if (wrong) throw new Error(wrong);
     } catch (error) {
-      if (!node.position) node.parent.children = node.parent.children.filter((child) => child !== node);
+      if (!node.position) node.cut();
       return this.fail(error);
     }
     if (tree !== this.tree || this.node !== node.parent) return;
-    tree.goTo(node);
+    this.#make(node);
     tree.played ||= this.view === "play";
     this.paused = false;
-    this.message = this.problem = "";
     say(this.#news(node));
     this.changed();
     this.turn();
@@ -191,18 +184,26 @@ export class Table extends EventTarget {
       this.#thinking = null;
       if (!answer.position || tree !== this.tree || node !== this.node) return;
       const child = tree.child(node, answer.position.move);
-      this.#playOn(child);
       child.position = answer.position;
-      tree.goTo(child);
+      this.#make(child);
       this.message = "";
       say(this.#news(child));
       this.changed("reply");
     }
   }
 
-  // Playing a move again, and not only showing it, takes back a resignation after it.
-  #playOn(node) {
-    if (this.view === "play" && this.tree.resigned(node) !== null) this.tree.resignation = null;
+  // A move in Play goes on with the game, unless that has ended. Elsewhere it is a variation of a game
+  // that was played or opened.
+  #make(node) {
+    const { tree } = this, game = tree.end.path, goesOn = this.view === "play" || this.watched || !(tree.played || tree.record?.end.ply || this.agentsOnly);
+    if (goesOn && !tree.finished && game.includes(node.parent) && !game.includes(node)) tree.end = node;
+    tree.goTo(node);
+  }
+
+  // Go on with a variation in place of the game.
+  adopt() {
+    this.tree.end = this.node;
+    this.seat(this.seats);
   }
 
   // Continue with other players.
@@ -217,12 +218,13 @@ export class Table extends EventTarget {
   // Add a variation to a node, and show its first moves.
   async tryLine(node, moves, shown = 1) {
     const end = this.tree.addLine(moves, node);
-    this.tree.goTo(end);
+    this.tree.follow(end);
     await this.goTo(end.path[node.ply + Math.min(shown, moves.length)]);
   }
 
-  // Stop the agent that thinks.
+  // Stop the agent that thinks, and take away what was said before.
   abort() {
+    this.message = this.problem = "";
     const thinking = this.#thinking;
     this.#thinking = null;
     thinking?.abort.abort();
@@ -248,7 +250,7 @@ export class Table extends EventTarget {
   }
 
   redo() {
-    const line = this.tree.mainLine();
+    const line = this.tree.through();
     let at = line.indexOf(this.node) + 1;
     while (at < line.length - 1 && line[at].position && this.#isAgents(line[at])) at++;
     if (line[at]) this.goTo(line[at]).then(() => say(`${T.redo}. ${this.#news(line[at])}`));
@@ -259,9 +261,10 @@ export class Table extends EventTarget {
   }
 
   resign() {
-    if (this.over) return;
+    if (this.over || this.tree.finished) return;
     const mover = this.position.to_move;
     this.abort();
+    this.tree.end = this.node;
     this.tree.resignation = { role: this.seats[mover] === "human" ? mover : 1 - mover, node: this.node };
     say(this.caption());
     this.changed();
@@ -283,29 +286,17 @@ export class Table extends EventTarget {
   keep() {
     if (!this.tree) return;
     const { seats, paused, speed, seconds, view } = this;
-    try {
-      sessionStorage.setItem(KEPT, JSON.stringify({ tree: this.tree, seats, paused, speed, seconds, view, seed: this.tree.seed, hash: location.hash }));
-    } catch { /* the browser does not allow it */ }
+    kept.set(KEPT, { tree: this.tree, seats, paused, speed, seconds, view, seed: this.tree.seed, hash: location.hash });
   }
 
-  static kept() {
-    try {
-      return JSON.parse(sessionStorage.getItem(KEPT));
-    } catch {
-      return null;
-    }
-  }
+  static kept() { return kept.get(KEPT); }
 
-  async restore(kept) {
-    const seats = [0, 1].map((role) => String(kept.seats[role])); // others may have kept anything
-    const tree = Tree.fromJSON(await this.gameInfo(kept.tree.game), kept.tree);
-    await this.load(tree, tree.node);
+  async restore({ tree: told, seats: [first, second], seed, paused, speed, seconds }) {
+    const tree = Tree.fromJSON(await this.gameInfo(told.game), told);
+    for (const node of [tree.end, tree.node]) await this.load(tree, node);
     this.#take(tree);
-    tree.seed = kept.seed;
-    this.seats = seats;
-    this.paused = kept.paused;
-    this.speed = kept.speed;
-    this.seconds = kept.seconds ?? null;
+    tree.seed = seed;
+    Object.assign(this, { seats: [String(first), String(second)], paused, speed, seconds }); // others may have kept anything
     this.changed();
     this.turn();
   }

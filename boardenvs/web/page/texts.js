@@ -139,7 +139,7 @@ export const T = {
   metrics: { value: "values", probability: "probabilities", visits: "visits" },
   valueFor: (role) => `Value for ${role}`,
   noValue: "No value yet",
-  lead: (value) => (value === 0 ? "0" : signed(value, 0)),
+  lead: (value) => (Math.abs(value) < 0.5 ? "0" : signed(value, 0)),
   headings: { move: "Move", value: "Value", probability: "Probability", visits: "Visits", line: "Best line" },
   analysing: "Analysing …",
   noAnalysis: "This position has not been analysed.",
@@ -153,7 +153,7 @@ export const T = {
   number: (value, unit) => {
     if (unit === "score") return signed(value, 2);
     if (unit === "heuristic" && Math.abs(value) >= 99_000) return value > 0 ? "wins" : "loses";
-    return T.lead(Math.round(value));
+    return T.lead(value);
   },
   expected: (side, lead, unit) => (lead ? `${T.capital(side)} is expected to win by ${count(lead, unit)}` : "A draw is expected"),
   chances: (side, part) => `${T.capital(side)}'s chances: ${percent(part)}`,
@@ -179,16 +179,17 @@ export const T = {
   signs: { best: "★", good: "✓", inaccuracy: "?!", mistake: "?", blunder: "??" },
   blunders: "Mistakes and blunders",
   noBlunders: "No large mistakes.",
-  wrong: (number, side, move, better, lost) => `${number}. ${side} ${move}: ${better} was better (${lost})`,
+  wrong: (number, side, move, lost, better) => `${number}. ${side} ${move}: ${lost}${better ? `, ${better} was better` : ""}`,
   better: "Show",
   lostShare: (lost) => `${percent(lost)} of the chances lost`,
   tryAgain: "Try again",
   tryAgainOf: (number) => `Try again: ply ${number}`,
   tryIt: (number, side, move, lost) => `${number}. ${T.capital(side)} played ${move} (${lost}). Find a better move.`,
   playIt: "Play it on the board.",
-  right: (move, lost, line) => `Right: ${move}${lost ? ` (${lost})` : ""}. It goes on ${line}.`,
-  notRight: (move, lost, reply) => `No, ${move} is not it (${lost})${reply ? `: ${reply} follows` : ""}. Try once more.`,
-  nextMistake: (left) => `Next mistake (${left} left)`,
+  right: (move, lost) => `Right: ${move}${lost ? ` (${lost})` : ""}.`,
+  notRight: (move, lost) => `No, ${move} is not it (${lost}). Try once more.`,
+  followed: (line) => `Expected next: ${line}`,
+  nextMistake: (left, mine) => `Next ${mine ? "of your mistakes" : "mistake"} (${left} left)`,
   backToList: "Back to the list",
   tried: (right, all) => `${right} of ${all} found at once`,
   betterWas: (line) => `Better was ${line}`,
@@ -197,6 +198,8 @@ export const T = {
   moves: "Moves",
   start: "Start",
   variation: "variation",
+  leaveLine: "Back to the game",
+  adoptLine: "Make this the game",
 
   save: "Save",
   format: "Format",
