@@ -84,9 +84,7 @@ def test_a_position_as_text_and_by_hand(tab):
 
 def test_chess_asks_for_the_piece_and_a_jump_goes_on_by_itself(tab, server):
     def opened(game, moves):
-        tab.page.evaluate(
-            "hash => { location.hash = hash }", f"game={game}&view=play&moves={moves}"
-        )
+        tab.page.evaluate("hash => { location.hash = hash }", f"play/{game}?moves={moves}")
         tab.until(lambda: tab.plies == len(moves.split("+")))
 
     opened("chess", "a2a4+b7b5+a4b5+a7a6+b5a6+c8b7+a6b7+h7h6")
@@ -159,15 +157,15 @@ def test_what_gave_a_solved_game_away_is_listed(tab, tmp_path):
     cells = tab.find("table.marks td:last-child").all_inner_texts()
     assert sum(map(int, cells)) == len(lost)
     worst = lost[0]
-    assert f" {worst.name}:" in blunders.first.inner_text()
+    assert f"{worst.name} (" in blunders.first.inner_text()
     assert "better" not in blunders.first.inner_text()  # "Try again" stands beside it
     blunders.first.focus()
     for _ in range(2):  # the second Enter plays nothing
         tab.page.keyboard.press("Enter")
         tab.until(lambda: tab.current.startswith(names(record)[worst.number - 2]))
-    assert f" {worst.name}:" in tab.page.evaluate("document.activeElement.textContent")
+    assert f"{worst.name} (" in tab.page.evaluate("document.activeElement.textContent")
     assert tab.plies == len(record.actions)
-    tab.button(f"Try again: ply {worst.number}").click()
+    tab.button(f"Try again: {worst.number}. {worst.name}").click()
     assert tab.find(".bar").is_hidden()  # it would give the answer away
     for action, answer in ((worst.action, "is not it"), (worst.best.action, "Right:")):
         game, position = record.game, worst.analysis.position
@@ -221,7 +219,9 @@ def test_what_is_tried_in_a_finished_game_is_a_variation(tab, tmp_path, browser,
     tab.button("Copy link").click()
     tab.text("Copied.").first.wait_for()
     linked = Tab(browser, server).open(tab.page.evaluate("navigator.clipboard.readText()"))
-    linked.until(lambda: linked.find(".movelist [aria-current]").count() and linked.current == tried)
+    linked.until(
+        lambda: linked.find(".movelist [aria-current]").count() and linked.current == tried
+    )
     linked.button("Back to the game").click()
     linked.until(lambda: linked.current == names(record)[1])
     linked.field("Last position").click()

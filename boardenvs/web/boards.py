@@ -167,9 +167,7 @@ def write_game(game: Game, request: SaveRequest) -> tuple[str, bytes]:
     record = record_of(session)
     record = replace(record, goal=record.goal or request.goals)
     if request.format == "page":
-        shown = show(record)._replace(
-            notes=request.notes, curve=request.curve, marks=request.marks
-        )
+        shown = show(record)._replace(notes=request.notes, curve=request.curve, marks=request.marks)
         return "game.html", to_page([shown], title=game.title).encode()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"game{records.FORMATS[request.format].suffixes[0]}"

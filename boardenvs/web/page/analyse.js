@@ -72,7 +72,7 @@ export class AnalyseView {
       });
       const found = node.explanation;
       if (exact && !found?.proven) table.message = T.notProven;
-      if ((exact || found) && table.node === node && !followed) say(exact && !found?.proven ? T.notProven : `${found.moves[0].move}. ${T.value(found)}`);
+      if ((exact || found) && table.node === node && !followed) say(exact && !found?.proven ? T.notProven : `${found.moves[0].usual[0]}. ${T.value(found)}`);
     } catch (problem) {
       error = problem;
     }
@@ -147,6 +147,9 @@ export class AnalyseView {
 
   #mark(seen, lost) { return MARKS.findLast(([, part, discs]) => lost >= (seen.unit === "margin" ? discs : part))[0]; }
 
+  // "12... Nf6".
+  nameOf(node) { return `${this.app.table.numberOf(node)} ${this.app.table.nameOf(node)}`; }
+
   lostText(seen, lost) { return seen.unit === "margin" ? T.lead(-lost) : T.lostShare(lost); }
 
   // Ask for a better move in place of a mistake.
@@ -168,7 +171,7 @@ export class AnalyseView {
 
   #question() {
     const node = this.asking;
-    return node ? T.tryIt(node.ply, this.app.table.side(node.parent.position.to_move), node.move, this.lostText(node.parent.explanation, this.lost(node))) : "";
+    return node ? T.tryIt(this.nameOf(node), this.app.table.side(node.parent.position.to_move), this.lostText(node.parent.explanation, this.lost(node))) : "";
   }
 
   // Whether a move of the user answers this question; says what the move is worth.
@@ -179,8 +182,8 @@ export class AnalyseView {
     if (lost === null) return false;
     const right = ["best", "good"].includes(this.#mark(seen, lost));
     if (!this.tries.has(node)) this.tries.set(node, right);
-    const answer = (right ? T.right : T.notRight)(name, lost && this.lostText(seen, lost));
-    this.exercise = { node, answer, line: move.line.slice(1).join(" "), solved: right ? table.tree.child(node.parent, name) : null };
+    const answer = (right ? T.right : T.notRight)(move.usual[0], lost && this.lostText(seen, lost));
+    this.exercise = { node, answer, line: move.usual.slice(1).join(" "), solved: right ? table.tree.child(node.parent, name) : null };
     if (right) this.#try(node, move.line);
     say(answer);
     return true;
@@ -232,7 +235,7 @@ export class AnalyseView {
   // What a saved page says of a position: the mark of the move that led to it, a better one, the value.
   noteOf(node) {
     const mark = this.mark(node), known = this.shareOf(node) !== null, better = node.parent?.explanation?.moves[0];
-    const parts = [mark && T.marks[mark], ["inaccuracy", "mistake", "blunder"].includes(mark) && T.betterWas(better.line.join(" ")), known && T.valueIs(this.app.table.side(0), this.textOf(node))];
+    const parts = [mark && T.marks[mark], ["inaccuracy", "mistake", "blunder"].includes(mark) && T.betterWas(better.usual.join(" ")), known && T.valueIs(this.app.table.side(0), this.textOf(node))];
     return parts.filter(Boolean).join(". ").slice(0, 300);
   }
 
@@ -300,9 +303,9 @@ export class AnalyseView {
     const row = (move) => {
       const show = () => app.board.point(move.squares);
       const hide = () => app.board.point();
-      const steps = move.line.slice(1).map((name, i) => button(name, () => table.tryLine(node, move.line, i + 2), { class: "step" }));
+      const steps = move.usual.slice(1).map((name, i) => button(name, () => table.tryLine(node, move.line, i + 2), { class: "step" }));
       return el("tr", { onmouseenter: show, onmouseleave: hide },
-        el("th", { scope: "row" }, button(move.move, () => table.tryLine(node, move.line), { onfocus: show, onblur: hide })),
+        el("th", { scope: "row" }, button(move.usual[0], () => table.tryLine(node, move.line), { onfocus: show, onblur: hide })),
         columns.map((key) => el("td", { class: "number" }, this.metricText(move, key, seen.unit) ?? "–")),
         el("td", { class: "line" }, steps));
     };
@@ -326,12 +329,12 @@ export class AnalyseView {
     const sides = [table.side(0), table.side(1)], mover = (node) => node.parent.position?.to_move;
     const marked = line.slice(1).map((node) => [node, this.mark(node)]).filter(([, mark]) => mark), wrong = this.#wrong(line);
     const item = ([node, mark]) => {
-      const { line: better } = node.parent.explanation.moves[0];
+      const { line, usual: [better] } = node.parent.explanation.moves[0];
       return el("li", {}, button(
-        T.wrong(node.ply, sides[mover(node)], node.move, this.lostText(node.parent.explanation, this.lost(node)), this.told.has(node) && better[0]),
+        T.wrong(this.nameOf(node), sides[mover(node)], this.lostText(node.parent.explanation, this.lost(node)), this.told.has(node) && better),
         () => { table.goTo(node.parent); this.app.toBoard(); }, { class: mark }),
-      button(T.tryAgain, () => this.ask(node), { "aria-label": T.tryAgainOf(node.ply) }),
-      button(T.better, () => { this.#try(node, better); this.app.toBoard(); }, { "aria-label": T.betterOf(node.ply) }));
+      button(T.tryAgain, () => this.ask(node), { "aria-label": T.tryAgainOf(this.nameOf(node)) }),
+      button(T.better, () => { this.#try(node, line); this.app.toBoard(); }, { "aria-label": T.betterOf(this.nameOf(node)) }));
     };
     const counts = (role, name) => marked.filter(([node, mark]) => mover(node) === role && mark === name).length;
     const margin = info.points && line.some((node) => node.explanation?.unit === "margin");
