@@ -34,8 +34,6 @@ NEEDED = {"rllib": "ray.rllib", "jax": "jax", "learning": "sb3_contrib"}
 )
 def test_example(kind, example, tmp_path, monkeypatch):
     pytest.importorskip(NEEDED[kind], reason=f"make {kind} installs it")
-    for module in re.findall("^import (pgx|mctx)", example.text, re.MULTILINE):
-        pytest.importorskip(module)
     if kind == "learning":
         run_here(example.text, tmp_path, monkeypatch)
     else:
