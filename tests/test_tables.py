@@ -84,7 +84,7 @@ def test_the_readme_has_the_published_ratings_of_anchors() -> None:
     }
     anchors = {anchor.agent: round(anchor.rating) for anchor in rating_pool("othello").anchors}
     both = found.keys() & anchors.keys()
-    assert len(both) >= 5
+    assert len(both) >= 3
     assert {name: found[name] for name in both} == {name: anchors[name] for name in both}
 
 
