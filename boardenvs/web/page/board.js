@@ -12,14 +12,7 @@ export class Board {
   // `chosen(name)` is called with a move, `edited(square)` in editing mode, and `picked()` when the
   // selected piece changes.
   constructor({ chosen, edited, picked }) {
-    Object.assign(this, { chosen, edited, picked });
-    this.flipped = false;
-    this.editing = false;
-    this.from = null;
-    this.position = null;
-    this.values = new Map();
-    this.hint = [];
-    this.focused = 0;
+    Object.assign(this, { chosen, edited, picked, flipped: false, editing: false, from: null, position: null, values: new Map(), hint: [], focused: 0 });
     this.pointed = null; // the square under the pointer or with the focus
     this.dragged = null;
     this.shape = [0, 0]; // rows and columns
