@@ -340,7 +340,7 @@ export class AnalyseView {
     const margin = info.points && line.some((node) => node.explanation?.unit === "margin");
     this.graph.replaceChildren(
       chart({
-        lines: [points], width: this.graph.clientWidth || 480, label: margin ? T.graphLead(sides[0]) : T.graph(sides[0]), xLabel: T.ply, xRange: [0, line.at(-1).ply], baseline: 0.5, at: table.node.ply,
+        lines: [points], width: this.graph.clientWidth || 480, label: margin ? T.graphLead(sides[0]) : T.graph(sides[0]), xLabel: T.headings.move, xText: (ply) => String(ply && parseInt(table.numberOf(line[ply]), 10)), xRange: [0, line.at(-1).ply], baseline: 0.5, at: table.node.ply,
         ticks: margin ? [-20, -8, 0, 8, 20].map((lead) => [share(lead, "margin"), T.lead(lead)]) : [0, 0.25, 0.5, 0.75, 1].map((part) => [part, T.percent(part)]),
         marks: wrong.map(([node, mark]) => ({ x: node.ply, y: this.shareOf(node) ?? 0.5, text: T.marks[mark], mark })),
         click: (ply) => { const node = line[Math.max(0, Math.min(line.length - 1, Math.round(ply)))]; table.goTo(node); },

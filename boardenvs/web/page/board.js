@@ -56,10 +56,7 @@ export class Board {
     this.#preview();
   }
 
-  flip() {
-    this.flipped = !this.flipped;
-    this.#arrange();
-  }
+  flip() { this.flipped = !this.flipped; this.#arrange(); }
 
   // Draw an arrow for a move, given by its squares; remove it if there are none.
   point(squares = []) {

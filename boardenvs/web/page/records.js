@@ -145,7 +145,7 @@ export class RecordsView {
     const rows = [...counts].sort(([, a], [, b]) => b[0] - a[0]);
     this.tree.replaceChildren(rows.length ? el("table", {},
       el("thead", {}, el("tr", {}, T.goneOnColumns(this.app.table.info.sides).map((text) => el("th", { scope: "col" }, text)))),
-      el("tbody", {}, rows.map(([move, [all, ...results]]) => el("tr", {}, el("th", { scope: "row" }, button(move, () => this.app.play(move))),
+      el("tbody", {}, rows.map(([move, [all, ...results]]) => el("tr", {}, el("th", { scope: "row" }, button(this.app.table.nameOf({ move, parent: tree.node }), () => this.app.play(move))),
         el("td", { class: "number" }, all.toLocaleString("en")), results.map((number) => el("td", { class: "number" }, T.percent(number / all)))))))
       : this.rows.length ? T.noneGoneOn : "");
     this.goneOn.hidden = !this.rows.length;

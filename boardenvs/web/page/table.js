@@ -219,6 +219,7 @@ export class Table extends EventTarget {
   async tryLine(node, moves, shown = 1) {
     const end = this.tree.addLine(moves, node);
     this.tree.follow(end);
+    await this.load(this.tree, end).catch(() => {}); // names of all its moves; goTo says what fails
     await this.goTo(end.path[node.ply + Math.min(shown, moves.length)]);
   }
 

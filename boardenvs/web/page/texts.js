@@ -169,7 +169,6 @@ export const T = {
   percent,
   graph: (role) => `Value for ${role} over the game`,
   graphLead: (role) => `Lead of ${role} over the game`,
-  ply: "Ply",
   opening: (name) => `${name} opening`,
   preparing: (step) => `Preparing this game (once): step ${step}`,
   notYet: (depth) => depth ? `Not proven yet: ${depth} plies searched` : "Not proven yet",
