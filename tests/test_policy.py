@@ -87,9 +87,9 @@ def test_a_file_holds_the_policy(
 @pytest.mark.parametrize(
     ("ranks", "files", "channels"), [(8, 8, 16), (6, 7, 48), (5, 16, 32), (1, 1, 16)]
 )
+@pytest.mark.usefixtures("in_machine_code")
 def test_towers_in_machine_code_are_those_of_numpy(ranks: int, files: int, channels: int) -> None:
     """Also of weights that lie in memory by columns."""
-    pytest.importorskip("numba", reason="the extra fast is not installed")
     rng, blocks = np.random.default_rng(channels), 2
     square, convolution = (channels, channels), (3, 3, channels, channels)
     shapes = {"stem": (3, 3, 5, channels), "flat": (2, channels)}
@@ -105,7 +105,7 @@ def test_towers_in_machine_code_are_those_of_numpy(ranks: int, files: int, chann
     for boards in (0, 1, 3, 64):
         full = rng.integers(0, 2, (boards, 5, ranks, files)).astype(np.float32)
         flat = rng.normal(size=(boards, 2)).astype(np.float32)
-        expected, computed = trunk(NUMPY, network, full, flat), network.compiled_trunk(full, flat)
+        expected, computed = (way(NUMPY, network, full, flat) for way in (trunk, NUMPY.trunk))
         assert computed.dtype == np.float32
         assert computed.shape == expected.shape
         np.testing.assert_allclose(computed, expected, rtol=1e-4, atol=1e-4)
