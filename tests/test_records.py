@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import random
 from dataclasses import replace
 
 import pytest
@@ -184,6 +185,179 @@ def test_tournament_games():
     assert sum(verdict.ending == "cut off" for verdict in verdicts) == 33
 
 
+# ---- files of players ----------------------------------------------------------------------------
+
+PGN = """\
+[Event "Rated Blitz game"]
+[Site "https://lichess.org/abcd1234"]
+[White "Zoë"]
+[Black "bob"]
+[Result "1-0"]
+[Variant "Standard"]
+
+1. e4 { [%eval 0.24] [%clk 0:03:00] } 1... e5 { [%clk 0:03:00] } 2. Qh5?! { (0.18 to -0.5) Nf3
+was best. } (2. Nf3 Nc6 (2... d6 3. d4) 3. Bb5 *) 2... Nc6 ; not 2... g6
+3. Bc4 Nf6?? $4 4. Qxf7# 1-0
+
+[Event "Bad"]
+[White "x"]
+
+1. e4 e5 2. Ke3 *
+
+[White "Ann"]
+[Black "Bob"]
+[Result "1/2-1/2"]
+[FEN "7k/P7/8/8/8/8/8/K7 w - - 0 1"]
+
+1.a8=Q+ Kg7 2.Qa7+ 1/2-1/2
+"""
+PDN = """\
+[Event "Match"]
+[Black "Ann"]
+[White "Bob"]
+[Result "1-0"]
+[GameType "21"]
+
+1.  9-14 22-18 2. 5-9 18-15 {or 17-13} 3. 11x18 21-17 (21-16?) 4. 14x21 23x5! 1-0
+
+[GameType "20"]
+
+1. 32-28 19-23 *
+
+[FEN "W:W29,K1,K2:B5,25,K12"]
+
+1. 29x22 *
+"""
+SGF = """\
+(;GM[1]FF[4]CA[UTF-8]AP[CGoban:3]SZ[9]HA[2]KM[0.50]PW[w (5k)]PB[b]RE[W+Resign]C[hi \\] there]
+AB[gc][cg];W[ee]WL[590.1](;B[eg](;W[ge]C[;B[a1\\]];B[tt]))(;B[aa]))
+(;FF[4]EV[hex.mc.2011]PB[T]PW[s]SZ[11]RE[B]SO[http://www.littlegolem.com];W[bj];B[swap];W[gg])
+(;GM[11]SZ[11];B[a10];W[f6];B[resign])(;GM[1]SZ[9];B[zz])
+"""
+GGF = """\
+1 (;GM[Othello]PC[GGS/os]PB[a]PW[b]RE[+32.000]TY[8]BO[8 -------- -------- -------- ---O*---
+---*O--- -------- -------- -------- *]B[F5//0.01]W[d6/1.0/2]B[c3];)
+"""
+TRANSCRIPTS = """\
+Black: Tamenori Hideshi  White: Murakami Takeshi
+f5d6c3d3c4f4c5b3c2 40-24
+[Event "Final"]
+1. f5 2. d6 3. C3
+4. d3 5. c4
+1. f5 d6
+f5d6z9
+---------------------------OX------XO--------------------------- X; F5:+2
+"""
+FILES = {  # a text, the game of plain moves, and each game's moves or what is wrong with it
+    "PGN": (PGN, None, ["e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 h5f7",
+                        "!line 15: move 3: 'Ke3' is no legal move", "a7a8 h8g7 a8a7"]),
+    "PDN": (PDN, None, ["g3-f4 f6-e5 h2-g3 e5-d4 c3-e5 h6-g5 f4-h6 d6-f4 f4-h2",
+                        "!line 11: GameType is '20'", "h8-f6"]),
+    "SGF": (SGF, None, ["g7 pass c3 e5 e3 g5 pass", "g7", "a10 f6",
+                        "!line 4: move 1: 'zz' is no legal move"]),
+    "GGF": (GGF, None, ["f5 d6 c3"]),
+    "Othello": (TRANSCRIPTS, None, ["f5 d6 c3 d3 c4 f4 c5 b3 c2", "f5 d6 c3 d3 c4", "f5 d6",
+                                    "!line 7: 'z9' is not a square", ""]),
+    "columns": ("4453 -2\n44536\n", None, ["4 4 5 3", "4 4 5 3 6"]),
+    "numbers": ("11-15 22-18 15-22 25-18\t1/2-1/2\n", "checkers", ["c3-d4 f6-e5 d4-f6 g7-e5"]),
+    "rows": ("1. c8:a6 A3xC1\n2. b8-b6 h6f8\n", "lines_of_action", ["c8-a6 a3-c1 b8-b6 h6-f8"]),
+    "morris": ("a7 b6 d7 b4 g7xb6 0-1\n", "nine_mens_morris", ["a7 b6 d7 b4 g7 b6"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("written", [("utf-8", "\n"), ("utf-8-sig", "\r\n"), ("latin-1", "\n")])
+def test_files_of_players(name, written, tmp_path):
+    """By their content alone, with byte order marks and any line ends."""
+    text, game, moves = FILES[name]
+    (tmp_path / "file").write_bytes(text.replace("\n", written[1]).encode(written[0]))
+    loaded = load(tmp_path / "file", game=game and make(game))
+    for record, verdict, wanted in zip(loaded, check(loaded), moves, strict=True):
+        if wanted.startswith("!"):
+            assert str(verdict.error).startswith(wanted[1:])
+        else:
+            assert (" ".join(names(record)), verdict.error) == (wanted, None)
+    save(tmp_path / "again.jsonl", loaded)
+    assert load(tmp_path / "again.jsonl") == loaded
+
+
+def test_what_files_say_of_games(tmp_path):
+    path, found = tmp_path / "file", []
+    for text in (PGN, PDN, SGF, GGF):
+        path.write_text(text, encoding="utf-8")
+        found += [(r.players, r.goal) for r in load(path) if "unread" not in r.info]
+    assert found == [
+        *((("Zoë", "bob"), WON), (("Ann", "Bob"), (50, 50)), (("Ann", "Bob"), WON), (None, None)),
+        *((("b", "w (5k)"), LOST), (("T", "s"), WON), (None, None), (("a", "b"), WON)),
+    ]
+    path.write_text("4453 -2\n")
+    assert load(path)[0].info == {"score": "-2"}
+
+
+def test_pgn_has_the_moves_that_python_chess_wrote(tmp_path):
+    """With variations, comments and marks, and games that are wrong between the others."""
+    chess = pytest.importorskip("chess")
+    pgn = pytest.importorskip("chess.pgn")
+    rng, path, written = random.Random(5), tmp_path / "games.pgn", []
+    with path.open("w") as file:
+        for number in range(30):
+            board, game = chess.Board(), pgn.Game()
+            node = game
+            for _ in range(rng.randrange(1, 60)):
+                if board.is_game_over(claim_draw=True):
+                    break
+                moves = [*board.legal_moves]
+                played, *others = rng.sample(moves, min(2, len(moves)))
+                node, before = node.add_variation(played, comment="[%clk 0:01:00] 1. e4"), node
+                node.nags = {rng.randrange(1, 6)}
+                for move in others[: rng.random() < 0.2]:
+                    before.add_variation(move, comment="or (this) 1-0")
+                board.push(played)
+            exporter = pgn.StringExporter(columns=rng.choice([60, None]))
+            print(game.accept(exporter), end="\n\n", file=file)
+            written.append(tuple(make("chess").parse_action(m.uci()) for m in board.move_stack))
+            if number % 10 == 0:
+                print('[White "x"]\n\n1. e4 e5 (2. d4 2. Ke3 2. Ng9 0-1\n', file=file)
+    records = load(path)
+    read = [record.actions for record in records if "unread" not in record.info]
+    assert (read, len(records)) == (written, 33)
+
+
+@pytest.mark.parametrize("text", ["go", "hex", "go:komi=0.5"])
+def test_sgf_is_written_and_read(text, tmp_path):
+    records = [
+        make_record(game, random_line(game, seed, plies)[1], players=("a]", "b\\"))
+        for game in [games.parse(text)]
+        for seed, plies in enumerate((1, 30, 500))
+    ]
+    assert save(tmp_path / "games.sgf", records) == []
+    assert [replace(r, info={}) for r in load(tmp_path / "games.sgf")] == records
+
+
+@pytest.mark.parametrize("in_full", [True, False])
+def test_turns_of_checkers_in_numbers(in_full, tmp_path):
+    """With all squares of a turn, or with the first and the last where that means one turn."""
+    game = make("checkers")
+    numbers = {square: n for n, square in enumerate(game.notation.numbered, start=1)}
+    assert [numbers[square] for square in (6, 0, 11, 63)] == [1, 4, 7, 29]
+    for seed in range(5):
+        positions, actions = random_line(game, seed, 200)
+        turns: list[list[int]] = []
+        for at, action, after in zip(positions, actions, positions[1:], strict=False):
+            squares = [numbers[square] for square in game.action_squares(action, at)]
+            if turns and turns[-1][-1] == 0:
+                turns[-1][-1:] = squares[1:]
+            else:
+                turns.append(squares)
+            if after.to_move == at.to_move:
+                turns[-1].append(0)
+        short = turns if in_full else [[turn[0], turn[-1]] for turn in turns]
+        words = "".join(f" {'x'.join(map(str, turn))}" for turn in short)
+        (tmp_path / "file").write_text(f'[GameType "21"]\n1.{words} *\n')
+        (record,) = load(tmp_path / "file")
+        assert record.actions == tuple(actions)
+
+
 # ---- formats -----------------------------------------------------------------------------------
 
 GOOD = {"version": 1, "game": "othello", "goal": {"black": 100, "white": 0}, "actions": "d3"}
@@ -212,11 +386,13 @@ WRONG_LINES = [
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("games.wtb", b"short", "5 bytes are no WTHOR file"),
+        ("games.wtb", b"shor\0", "5 bytes are no WTHOR file"),
         ("games.wtb", wthor_file(WIPEOUT, count=2), "84 bytes: a WTHOR file of 2 games has 152"),
         ("games.wtb", wthor_file("f5d6", "f5d9"), "game 2: move 94 is not a square"),
-        ("games.txt", b"f5d6\nf5x6\n", r"games\.txt, line 2: 'x6'"),
-        ("games.txt", b"b1-b3\n", "line 1: 'b1-b3' moves a piece"),
+        ("games.txt", b"f5x6\nf5d6x\n", r"games\.txt, line 1: 'x6'"),
+        ("games.pgn", b"[event \nby hand\n", "there are no moves; formats are jsonl, wthor, sgf"),
+        ("games.sgf", b"(;GM[1]SZ[19];B[aa])", "line 1: size is 19: it must be 2 to 16"),
+        ("games.txt", b"b1-b3\n", "line 1: '-b3' is not a square.*of the game that is named"),
         ("games.jsonl.gz", gzip.compress(b"\n" * 99, mtime=0)[:-9], r"\.gz is damaged after"),
         *(("games.jsonl", f"{LINE}\n{text}\n".encode(), f"jsonl, line 2.*{message}")
           for text, message in WRONG_LINES),

@@ -73,7 +73,7 @@ class MatchCommand:
         game, console = parse(self.game), make_console()
         names = self.first, self.second
         if self.record is not None:
-            records.format_of(self.record, to_write=True)  # before the match is played
+            records.format_of(self.record)  # before the match is played
             check_replaceable(self.record, self.overwrite)
         kept, title = _Kept(self.record, game, names), " - ".join(names)
         try:

@@ -30,15 +30,16 @@ _PICTURES = (".svg", ".gif", ".html", ".htm")
 class RecordsCommand:
     """Check recorded games by the rules, show them move by move, and convert them.
 
-    Formats: JSON Lines (`.jsonl`, `.jsonl.gz`), plain moves, one game a line (`.txt`): Othello as
-    in tournaments, `f5d6c3`, other games in their own notation; and WTHOR (`.wtb`), which is only
-    read. `--out` also writes `.html`, a page with a board to step through the games, and one game
-    as an animated `.svg` or `.gif`.
+    Files are recognised by their content: JSON Lines, PGN of chess, PDN of checkers, SGF of Go and
+    Hex, WTHOR, GGF and OBF of Othello, columns of Connect Four, and plain moves, one game a line.
+    `--out` writes `.jsonl`, `.jsonl.gz`, `.txt` and `.sgf`, also `.html`, a page with a board to
+    step through the games, and one game as an animated `.svg` or `.gif`.
 
     ```
     boardenvs records WTH_2013.wtb
     boardenvs records games.jsonl --number 3 --ply 20
-    boardenvs records games.txt --game lines_of_action --check
+    boardenvs records games.pgn --check
+    boardenvs records games.txt --game lines_of_action
     boardenvs records WTH_2013.wtb --out games.jsonl.gz
     boardenvs records games.jsonl --number 1 --out game.svg
     boardenvs records WTH_2013.wtb --out games.html
@@ -83,7 +84,7 @@ class RecordsCommand:
         console, rules = make_console(), parse(self.game)
         if self.out is not None:
             if self.out.suffix.lower() not in _PICTURES:
-                records.format_of(self.out, to_write=True)
+                records.format_of(self.out)
             check_replaceable(self.out, self.overwrite)
         with console.status(Text(f"reading {self.file}")):
             games = records.load(self.file, game=rules)
@@ -94,7 +95,7 @@ class RecordsCommand:
             wrong = self._check(console, games)
         if self.out is not None:
             self._write(console, self.out, games)
-        if self.check and wrong:
+        if wrong and (self.check or any("unread" in game.info for game in games)):
             raise typer.Exit(1)
 
     def _check(self, console: Console, games: Sequence[Record]) -> list[str]:

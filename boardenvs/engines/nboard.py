@@ -22,21 +22,18 @@ from boardenvs.engines.protocol import (
     is_othello,
     plain_name,
 )
-from boardenvs.game.fen import parse_position
 from boardenvs.game.game import Game
 from boardenvs.game.notation import PASS
 from boardenvs.game.position import Position
 from boardenvs.game.session import GameSession
 from boardenvs.games import spec_of
+from boardenvs.records.sgf import read_ggf, split_sgf
 from boardenvs.utils.checks import quote
 
 _DISCS = "*O"
 _SIDES = "BW"
 _PASS = "PA"
 _STOPPING = 5.0  # seconds in which an engine has to stop when it is asked to
-_NAME = re.compile(r"\bGM\[([^\]]*)\]", re.IGNORECASE)
-_BOARD = re.compile(r"\bBO\[8\s+([-*O\s]+)\]", re.IGNORECASE)
-_MOVE = re.compile(r"(?<=[\];])\s*([BW])\[([^\]/]*)[^\]]*\]", re.IGNORECASE)
 
 
 def squares_from_the_top(position: Position) -> str:
@@ -192,15 +189,14 @@ class NBoardServer(Server):
         yield "status"
 
     def _read(self, game: str) -> None:
-        name, board = _NAME.search(game), _BOARD.search(game)
-        if name and plain_name(name[1]) != "othello":
-            raise ValueError(f"the game is {quote(name[1])}: NBoard is for Othello")
-        squares = "".join(board[1].split()) if board else ""
-        if board is None or len(squares) != 65:
-            raise ValueError("the game has no board BO[8 ...] of 64 squares and the side to move")
-        self.start(parse_position(self.game, squares))
-        for _, move in _MOVE.findall(game[board.end() - 1 :]):
-            self._play(move)
+        _, properties = next(split_sgf(game), (0, []))
+        name = dict(properties).get("GM", "Othello")
+        if plain_name(name) != "othello":
+            raise ValueError(f"the game is {quote(name)}: NBoard is for Othello")
+        moves, start = read_ggf(properties, self.game)
+        self.start(start)
+        for move in moves:
+            self.play(move)
 
     def _play(self, move: str) -> None:
         name = move.split("/")[0].strip()

@@ -4,6 +4,7 @@ and a draw after 40 moves of each side without a capture or a man's move.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -25,7 +26,7 @@ from boardenvs.board import (
 )
 from boardenvs.game import BLACK, CROWN, WHITE, About, Game, Look, Moving, Parts, Position
 from boardenvs.kernel import ALL, Bits, Table, less, nonzero, popcount, spread
-from boardenvs.utils.checks import check_name
+from boardenvs.utils.checks import check_name, check_whole
 
 WAYS = (NW, NE, SE, SW)
 DARK = 0xAA55AA55AA55AA55
@@ -97,6 +98,20 @@ After {DRAWN[self.rules]} the game is a draw.""",
 
     def __post_init__(self) -> None:
         check_name("rules", self.rules, QUIET)
+
+    def parse_fen(self, text: str) -> Position:
+        """Read PDN's "B:W21,K32:B1,2", too."""
+        if not text.startswith(("B:", "W:")):
+            return super().parse_fen(text)
+        side, *parts = text.split(":")
+        men, kings = {"B": 0, "W": 0}, 0
+        for part in parts:
+            for king, number in re.findall(r"(K?)(\d+)", part):
+                check_whole("square", int(number), 1, len(NUMBERED))
+                square = 1 << NUMBERED[int(number) - 1]
+                men[part[:1]] |= square
+                kings |= square * bool(king)
+        return self.position((*men.values(), kings, 0, 0), "BW".index(side))
 
     def setup(self) -> tuple[int, ...]:
         return DARK & 0xFFFFFF, DARK & 0xFFFFFF << 40, 0, 0, 0

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
-from operator import add, or_, xor
+from operator import add, contains, or_, xor
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from boardenvs.board import (
@@ -80,8 +80,9 @@ _NAMES = [
 ]
 _NUMBERS = {name: action for action, name in enumerate(_NAMES) if "--" not in name}
 _NUMBERS |= {f"{name[:-1]}q": _NUMBERS[name[:-1]] for name in _NUMBERS if name[-1] == "n"}
-_SAN = re.compile(r"([KQRBNP]?)([a-h]?)([1-8]?)[-x:]?([a-h].)=?\(?([QRBNqrbn]?)\)?")
-_CASTLED = {"O-O": "Keg.", "O-O-O": "Kec."}
+_SAN = re.compile(r"([KQRBNP]?)([a-h]?)([1-8]?)[-x:]?([a-h])([1-8])=?\(?([QRBNqrbn]?)\)?")
+_CASTLED = {"O-O": "Keg1", "O-O-O": "Kec1"}
+_LETTERS, _FILES, _DIGITS = "".join(LETTERS.values()), "abcdefgh", "12345678"
 
 
 @dataclass(frozen=True)
@@ -104,16 +105,18 @@ class Moves(Notation):
     def turns(self, text: str, position: Position) -> list[tuple[int, ...]]:
         """Read algebraic notation, short or long: "Nbd7", "e4xd5", "e7-e8=Q", "0-0"."""
         text = re.sub(r"[+#!?\s]|e\.p\.", "", text)
-        text = _CASTLED.get(text.upper().replace("0", "O"), text)
-        if (match := _SAN.fullmatch(text)) is None:
+        castled = _CASTLED.get(text.upper().replace("0", "O"))
+        if (match := _SAN.fullmatch(castled or text)) is None:
             return []
-        kind, file, rank, end, piece = match.groups()
-        kind = kind or ("." if file and rank else "P")
-        form = f"{kind}{file or '.'}{rank or '.'}{end}{piece.lower() or 'q?'}"
+        kind, file, rank, *end, piece = match.groups()
+        kind = kind or (_LETTERS if file and rank else "P")
+        forms = kind, file or _FILES, rank or _DIGITS, *end, piece.lower() or "q-"
+        if castled:
+            forms = "K", file, _DIGITS, end[0], _DIGITS, "-"
         return [
             (action,)
             for action in position.legal_actions()
-            if re.fullmatch(form, _in_full(position, action))
+            if _NAMES[action][2] == end[0] and all(map(contains, forms, _in_full(position, action)))
         ]
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
@@ -133,10 +136,10 @@ class Moves(Notation):
 
 
 def _in_full(position: Position, action: int) -> str:
-    """Return the move with its piece and what a pawn becomes: "Ng1f3", "Pe7e8q"."""
+    """Return the piece, its squares and what a pawn becomes: "Ng1f3-", "Pe7e8q"."""
     letter = LETTERS[_kind(position, action % 64)]
-    queens = letter == "P" and _NAMES[action][3:] in ("1", "8")
-    return letter + _NAMES[action] + "q" * queens
+    queens = letter == "P" and _NAMES[action][3] in "18"
+    return f"{letter}{_NAMES[action]}{'q' if queens else '-'}"
 
 
 def _kind(position: Position, square: int) -> str:

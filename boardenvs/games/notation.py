@@ -25,10 +25,10 @@ def read_turn(text: str, position: Position) -> tuple[int, ...]:
     """
     game, legal = position.game, legal_names(position)
     plain = plain_move(text, game)
-    for name, action in legal.items():
-        if plain == plain_move(name, game):
-            return (action,)
+    if plain in legal:
+        return (legal[plain],)
     turns = game.notation.turns(text, position) if legal else []
+    turns = turns or [(legal[name],) for name in legal if plain == plain_move(name, game)]
     if len(turns) == 1:
         return turns[0]
     wrong = f"may mean {len(turns)} moves" if turns else f"is no legal move: {_listed(legal)}"

@@ -72,8 +72,8 @@ def check(records: Sequence[Record]) -> list[Verdict]:
     """Check each record by the rules, all games of a kind in one batch.
 
     Endings: "finished" by the rules, "truncated" by the cap on plies, "cut off" before the end, and
-    "illegal" with an action that is not legal. An error is that action, or a goal that differs from
-    the rules'.
+    "illegal" with an action that is not legal or not read. An error is that action, or a goal that
+    differs from the rules'.
     """
     verdicts: dict[int, Verdict] = {}
     for game, rows in group_by_game(records).items():
@@ -82,7 +82,9 @@ def check(records: Sequence[Record]) -> list[Verdict]:
         goals, truncated = game.results(final), game.is_truncated(final)
         for i, row in enumerate(rows):
             goal = (float(goals[i, 0]), float(goals[i, 1]))
-            if left[i]:
+            if unread := records[row].info.get("unread"):
+                verdicts[row] = Verdict("illegal", None, str(unread))
+            elif left[i]:
                 verdicts[row] = Verdict("illegal", None, str(until_illegal(records[row])[1]))
             elif final.terminated[i] or truncated[i]:
                 ending: Ending = "finished" if final.terminated[i] else "truncated"

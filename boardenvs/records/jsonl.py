@@ -43,7 +43,7 @@ MAX_LINE = 1 << 20  # characters
 MAX_MEMORY = 1 << 31  # bytes of all games of a file, enough for half a million games
 
 GAME = 1000  # bytes of a game in addition to its line
-_CHARACTER, _MARK = 4, 100  # bytes, at most, for each character and mark of a line
+CHARACTER, _MARK = 4, 100  # bytes, at most, for each character and mark of a line
 _MARKS = "[{,"
 
 _GOALS = (WIN, LOSS), (DRAW, DRAW), (LOSS, WIN)
@@ -171,7 +171,7 @@ def read_lines(file: TextIO, path: Path, memory: int | None) -> Iterator[tuple[i
         if len(line) > MAX_LINE:
             raise ValueError(f"{path}, line {number}, has more than {MAX_LINE} characters")
         if memory is not None:
-            taken += GAME + _CHARACTER * len(line) + _MARK * sum(map(line.count, _MARKS))
+            taken += GAME + CHARACTER * len(line) + _MARK * sum(map(line.count, _MARKS))
             if taken > memory:
                 raise ValueError(f"{path}, line {number}: {too_much(memory)}")
         yield number, line

@@ -1,50 +1,128 @@
 """Records as plain moves, one game a line, and how tournament Othello writes games.
 
 Othello is written as in tournaments, `f5d6c3d3c4`, without passes. Other games are written with
-spaces and passes, `b1-b3 a3-c3`. Capitals, spaces, commas, passes ("pass", "pa", "--") and the
-numbers of moves ("1.", "2)", "3:") are read and not written. Lines that are empty or begin with "#"
-are skipped. Players, results and starts of their own are not kept.
+spaces and passes, `b1-b3 a3-c3`, and read as `boardenvs.games.notation.read_turn` reads them. Lines
+of one move or two after a number from 2 on belong to the game above. Numbers, results, passes
+("pass", "pa", "--"), comments in {}, and lines that are empty, begin with "#" or have no move are
+passed over. Players, results and starts of their own are not kept.
+
+A line can also be a game of Connect Four by its files, with a score or without, `4453 -2`, or a
+position of Othello as problems have it (OBF): 64 squares and the side to move.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import lru_cache
 
+from boardenvs.game.fen import parse_position
 from boardenvs.game.game import Game
+from boardenvs.game.notation import Parts, plain_move
+from boardenvs.game.position import Position
+from boardenvs.game.rules import DRAW, LOSS, WIN
+from boardenvs.games import make
+from boardenvs.games.notation import read_turn
 from boardenvs.games.othello import Othello
 from boardenvs.records.batch import play, starts_of
-from boardenvs.records.jsonl import read_lines
 from boardenvs.records.record import Record, names, parse_names
-from boardenvs.utils.checks import cut
-from boardenvs.utils.files import replacing
 
-# Captures are often written with an x, "b1xb3"; most rules know them without.
-_CAPTURE = re.compile(r"(?<=[a-h][1-8])x(?=[a-h][1-8])")
-_MAX_MESSAGE = 300
-_NUMBERS = re.compile(r"\b\d+\s*[.):]+")
-_NO_MOVES = re.compile(r"(?<![a-z])(?:pass|pa|ps)(?!\d)|--|\b\d+\b")  # in Othello
+# What is no move: comments, tags, numbers of moves, and results.
+_ASIDE = re.compile(
+    r"\{[^}]*\}|^\s*#.*|^\s*\[.*\]\s*$|\b\d+\s*[.):]+|,|(?<!\S)(?:1-0|0-1|1/2-1/2|½-½|\*)(?!\S)"
+)
+_NO_DISCS = re.compile(
+    r"(?<![a-z])(?:pass|pa|ps)(?!\d)|--|(?<![a-z\d])[-+(]*\d+[-:)\s\d]*(?![a-z])"
+)
+_LIKE_A_MOVE = re.compile(r"(?<![a-z])[a-z]\d")
+# Before a number from 2 on, with one move or two, with which a game goes on.
+_ROW = r"\d+[.)][ \t]*[\w:-]{1,8}(?:[ \t]+[\w:-]{1,8})?[ \t]*"
+_GOES_ON = re.compile(rf"\r?\n(?=[ \t]*(?!1\D)(?:{_ROW})+(?:1-0|0-1|1/2-1/2|\*)?[ \t]*\r?$)", re.M)
+_OBF = re.compile(r"\s*([-.*xXoObBwW_]{64})[\s,]*([xXoObBwW*])(.*)")
+_COLUMNS = re.compile(r"\s*([1-9]{2,})(?:\s+(-?\d+))?\s*")
+_RESULTS = {
+    r"1-0|2-0|B|\+": (WIN, LOSS),
+    r"0-1|0-2|W|-": (LOSS, WIN),
+    "1/2|½|1-1|0|D|J": (DRAW, DRAW),
+}
+_INFO = ("Event", "Site", "Date", "Round", "Result", "Termination", "EV", "DT", "PC", "RE")
+
+
+def split_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield where each game begins, and its line or lines."""
+    joined = _GOES_ON.sub(lambda end: " " * len(end[0]), text)
+    return ((line.start(), line[0]) for line in re.finditer("[^\r\n]+", joined))
+
+
+def parse_line(line: str, game: Game | None) -> Record | None:
+    """Return the game of a line, in Othello without its passes; None if it has no move.
+
+    ValueError for a text that is no move.
+    """
+    if match := _OBF.fullmatch(line):
+        rules = rules_of("othello", game)
+        start = parse_position(rules, match[1] + match[2])
+        return Record(rules, (), start, info={"note": match[3].strip("; %")})
+    if match := _COLUMNS.fullmatch(line):
+        rules = rules_of("connect_four", game)
+        return Record(rules, parse_words(rules, [*match[1]]), info={"score": match[2]})
+    rules, text = game or make("othello"), _ASIDE.sub(" ", line).strip()
+    try:
+        read = _parse_squares if isinstance(rules, Othello) else parse_words
+        actions = read(rules, text.split())
+    except ValueError:
+        if _LIKE_A_MOVE.search(plain_move(text, rules)):
+            raise
+        actions = ()  # a title
+    return Record(rules, actions) if actions else None
 
 
 def parse_moves(game: Game, lines: Iterable[str]) -> list[Record]:
-    """Return the games of the lines; ValueError names a line that cannot be read.
+    """Return the games of the lines; ValueError for a line that cannot be read.
 
     Legality is not checked here: see `check`.
     """
-    parse = _parse_squares if isinstance(game, Othello) else _parse_actions
-    games = []
-    for number, line in enumerate(lines, start=1):
-        text = _NUMBERS.sub(" ", line).replace(",", " ").strip()
-        if not text or line.lstrip().startswith("#"):
-            continue
+    return put_passes([record for line in lines if (record := parse_line(line, game))])
+
+
+def make_game(
+    game: Game, tags: Mapping[str, str], sides: Sequence[str], words: Sequence[str], start: Position
+) -> Record:
+    """Return the record of a game of which the file has tags; `sides` are those of the players."""
+    result = (tags.get("Result") or tags.get("RE", "")).upper()
+    goal = next((goal for form, goal in _RESULTS.items() if re.match(form, result)), None)
+    players = tags.get(sides[0], "?"), tags.get(sides[1], "?")
+    info = {key: tags[key] for key in _INFO if key in tags}
+    own, actions = None if start == game.start() else start, parse_words(game, words, start)
+    return Record(game, actions, own, goal, None if players == ("?", "?") else players, info)
+
+
+def parse_words(game: Game, words: Sequence[str], start: Position | None = None) -> tuple[int, ...]:
+    """Return the actions that these words mean, up to the end; ValueError for other words."""
+    is_plain = not isinstance(game.notation, Parts)  # else "a7-a1" may be two moves or one
+    for forms in (words, [plain_move(word, game) for word in words])[: 1 + is_plain]:
+        with suppress(ValueError):
+            return parse_names(game, forms, start)
+    position, actions = start or game.start(), list[int]()
+    for number, word in enumerate(words, start=1):
+        if position.is_over():  # players may go on where a draw must be claimed
+            break
         try:
-            games.append(parse(game, text))
+            turn = read_turn(word, position)
         except ValueError as error:
-            raise ValueError(f"line {number}: {cut(str(error), _MAX_MESSAGE)}") from None
-    if isinstance(game, Othello):
-        games = with_passes(game, games)
-    return [Record(game, actions) for actions in games]
+            raise ValueError(f"move {number}: {error}") from None
+        for action in turn:
+            position = position.step(action)
+        actions += turn
+    return tuple(actions)
+
+
+@lru_cache
+def rules_of(name: str, game: Game | None) -> Game:
+    """Return this game if it has the name, else the usual one of the name."""
+    return game if game is not None and game.id == name else make(name)
 
 
 def write_moves(record: Record) -> str:
@@ -55,24 +133,15 @@ def write_moves(record: Record) -> str:
     return " ".join(names(record))
 
 
-def read_moves_file(path: Path | str, game: Game, memory: int | None = None) -> list[Record]:
-    """Return the games of a file; `memory` and ValueError as in `jsonl.read_jsonl`."""
-    path = Path(path)
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            return parse_moves(game, (line for _, line in read_lines(file, path, memory)))
-    except ValueError as error:  # a UnicodeDecodeError too
-        named = str(error).startswith(str(path))
-        raise ValueError(str(error) if named else f"{path}, {error}") from None
-
-
-def write_moves_file(path: Path | str, records: Iterable[Record]) -> None:
-    """Write the games, one a line; `path` is replaced only when all of them are written."""
-    with replacing(Path(path)) as file:
-        file.writelines(f"{write_moves(record)}\n".encode() for record in records)
-
-
 # ---- tournament Othello --------------------------------------------------------------------------
+
+
+def put_passes(records: list[Record]) -> list[Record]:
+    """Return the games of lines, those of Othello with the passes that the rules insert."""
+    if not records or not all(isinstance(record.game, Othello) for record in records):
+        return records
+    played = with_passes(records[0].game, [record.actions for record in records])
+    return [replace(record, actions=line) for record, line in zip(records, played, strict=True)]
 
 
 def with_passes(game: Game, moves: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
@@ -102,20 +171,7 @@ def discs_placed(record: Record) -> list[int]:
     return [action for action in record.actions if action != record.game.noop]
 
 
-def _parse_squares(game: Game, text: str) -> tuple[int, ...]:
+def _parse_squares(game: Game, words: Sequence[str]) -> tuple[int, ...]:
     """Return the discs placed; squares may be separated by spaces."""
-    squares: list[int] = []
-    for part in _NO_MOVES.sub(" ", text.lower()).split():
-        if "-" in part:
-            raise ValueError(
-                f"{part!r} moves a piece: say which game this is, Othello has no such moves"
-            )
-        squares += [game.parse_square(part[i : i + 2]) for i in range(0, len(part), 2)]
-    return tuple(squares)
-
-
-def _parse_actions(game: Game, text: str) -> tuple[int, ...]:
-    try:
-        return parse_names(game, text.split())
-    except ValueError:
-        return parse_names(game, _CAPTURE.sub("-", text.lower()).split())
+    text = "".join(_NO_DISCS.sub(" ", " ".join(words).lower()).split())
+    return tuple(map(game.parse_square, re.findall(r"[a-z]\d+|.+", text)))

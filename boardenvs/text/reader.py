@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from boardenvs.game.errors import IllegalActionError
+from boardenvs.game.notation import plain_move
 from boardenvs.game.position import Position
 from boardenvs.games.notation import legal_names, parse_move
 from boardenvs.utils.checks import cut
@@ -104,7 +105,8 @@ def read(reply: str, position: Position, *, finish_reason: str = "stop") -> Read
         return Reading("unreadable", None, "the reply names a square after its answer")
     for earlier in slots[-2:-1]:
         between = text[earlier.end() : slot.start()]
-        if _letters(_answer(earlier)) != _letters(_answer(slot)) and _TOGETHER.fullmatch(between):
+        answers = {plain_move(_answer(each), position.game) for each in (earlier, slot)}
+        if len(answers) > 1 and _TOGETHER.fullmatch(between):
             return Reading("unreadable", None, "the reply gives several answers")
     answer = _answer(slot)
     return _reading(answer, position, f"the answer {cut(answer)!r} is no move")
@@ -120,19 +122,15 @@ def _reading(answer: str, position: Position, otherwise: str) -> Reading:
     try:
         action = parse_move(text, position)
     except IllegalActionError:
-        letters = _letters(text)
+        move = plain_move(text, game)
     else:
         return Reading("move", action, game.action_name(action, position))
     names = [*legal_names(position), *legal_names(game.start()), "pass"]
-    if _form(letters) in {_form(_letters(name)) for name in names}:
-        return Reading("illegal", None, re.sub(r"(?<=\d)(?=[a-z]\d)", "-", letters))
+    if _form(move) in {_form(plain_move(name, game)) for name in names}:
+        return Reading("illegal", None, move)
     return Reading("unreadable", None, otherwise)
 
 
-def _letters(move: str) -> str:
-    return re.sub(r"[\W_]|x(?=[a-z]\d)", "", move.lower())
-
-
-def _form(letters: str) -> str:
-    """Return the letters with all squares alike."""
-    return re.sub(r"\d+", "1", re.sub(r"[a-z](?=\d)", "a", letters))
+def _form(move: str) -> str:
+    """Return the move with all squares alike."""
+    return re.sub(r"\d+", "1", re.sub(r"[a-z](?=\d)", "a", move))

@@ -14,7 +14,7 @@ export class RecordsView {
     Object.assign(this, { name: "", games: [], rows: [], found: [], ...kept.get(KEPT) });
     this.sort = { key: "number", up: true };
     this.shown = SHOWN;
-    this.file = el("input", { type: "file", accept: ".jsonl,.gz,.wtb,.jou,.txt", multiple: true, onchange: () => this.openAll(this.file.files) });
+    this.file = el("input", { type: "file", accept: ".jsonl,.gz,.wtb,.jou,.pgn,.pdn,.sgf,.hsgf,.ggf,.obf,.txt", multiple: true, onchange: () => this.openAll(this.file.files) });
     this.plain = el("select");
     this.pasted = el("input", { type: "text", spellcheck: false, autocomplete: "off", maxLength: 4000, onchange: () => this.#paste() });
     this.search = el("input", { type: "search", spellcheck: false, autocomplete: "off", oninput: () => { this.shown = SHOWN; this.render(); } });

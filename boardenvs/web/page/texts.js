@@ -208,7 +208,7 @@ export const T = {
   copyPicture: "Copy picture",
   savedPicture: "The browser does not allow copying here: the picture was saved as a file.",
   openFile: "Open records",
-  openHelp: "JSON Lines (.jsonl, .jsonl.gz), WTHOR (.wtb, and .jou for the players' names) or plain moves (.txt). You can also drop files here.",
+  openHelp: "PGN of chess, SGF of Go and Hex, PDN of checkers, WTHOR (.wtb, and .jou for the players' names), GGF and OBF of Othello, columns of Connect Four, JSON Lines or plain moves. You can also drop files here.",
   plainGame: "Game of plain moves",
   pasted: "Moves as text",
   pastedHelp: "such as f5d6c3d3c4 or F5 D6; or a position of 64 characters, such as ---XO---…; Enter opens it",
