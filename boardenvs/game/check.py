@@ -502,7 +502,7 @@ def _check_stable(game: Game, positions: list[Position]) -> None:
                 names = _names(game, lost)
                 raise RulesError(f"{game.roles[role]} loses {names}, which were stable {since}")
             if position.to_move != role:
-                stable = game.kernels.stable.one(*position.words)[0]
+                stable = join(game.kernels.stable.one(*position.words))
                 if stable & ~position.opp:
                     raise RulesError("stable returns squares that are not of `opp`")
                 since = f"at ply {position.ply}" if stable & ~kept else since
