@@ -86,10 +86,11 @@ class Othello(Game):
             corners = (-row - 1, 2 - row, 2 * row - 1, 2 * row + 2)
             object.__setattr__(self, "holes", sum(1 << first + away for away in corners))
         black, red = self.setup()
-        if not is_whole(self.holes, 0, self.board.all) or self.holes & (black | red):
+        bits = self.size**2
+        if not is_whole(self.holes, 0, (1 << bits) - 1) or self.holes & (black | red):
             raise ValueError(
-                f"holes is {quote(self.holes)}: it must be a bitboard of {self.board.size} bits "
-                "without the four squares in the centre"
+                f"holes is {quote(self.holes)}: it must be a bitboard of {bits} bits without the "
+                "four squares in the centre"
             )
 
     @property
