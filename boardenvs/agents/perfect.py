@@ -10,6 +10,7 @@ from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import goal_to_reward
 from boardenvs.game.state import IntArray, State, take
+from boardenvs.games import spec_of
 from boardenvs.kernel import get_backend
 from boardenvs.search.analysis import OUTCOMES, Analysis, MoveAnalysis, lines_after
 from boardenvs.tablebase import Tablebase, is_solved
@@ -34,7 +35,7 @@ class PerfectAgent:
         """Raise ValueError for a game that is not solved."""
         if not is_solved(game):
             raise ValueError(
-                f"'perfect' cannot play {game.id}: 'connect_four', 'tictactoe' and "
+                f"'perfect' cannot play {spec_of(game)}: 'connect_four', 'tictactoe' and "
                 "'wolf_and_sheep' are solved exactly"
             )
 

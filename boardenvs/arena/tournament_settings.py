@@ -19,7 +19,7 @@ from boardenvs.arena.match import same_winner
 from boardenvs.arena.pairing import Entrant, Pairing
 from boardenvs.game.game import Game
 from boardenvs.game.openings import check_plies, distinct_openings
-from boardenvs.utils.checks import cut, is_whole, quote
+from boardenvs.utils.checks import check_whole, cut, is_whole, quote
 from boardenvs.utils.decoding import decode
 from boardenvs.utils.imports import describe
 from boardenvs.utils.version import __version__
@@ -104,8 +104,7 @@ def make_settings(
             raise ValueError(f"{label!r} takes part twice: entrants need labels of their own")
     if len(labels) < 2:
         raise ValueError(f"entrants are {quote(labels)}: a tournament needs two or more")
-    if not is_whole(pairs, 1, MOST_PAIRS):
-        raise ValueError(f"pairs is {quote(pairs)}: it must be 1 to {MOST_PAIRS}")
+    check_whole("pairs", pairs, 1, MOST_PAIRS)
     if not is_whole(seed, 0, _MAX_SEED):
         raise ValueError(f"seed is {seed!r}: it must be a whole number from 0 to 2**64 - 1")
     if opening_plies is not None:

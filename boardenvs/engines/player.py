@@ -18,7 +18,7 @@ from boardenvs.game.position import Position
 from boardenvs.game.session import GameSession
 from boardenvs.game.state import IntArray, State
 from boardenvs.search.analysis import Analysis, MoveAnalysis
-from boardenvs.utils.checks import check_name, is_number, is_whole, quote
+from boardenvs.utils.checks import check_name, check_whole, is_number, quote
 
 
 class EngineAgent(EngineProcess):
@@ -57,8 +57,8 @@ class EngineAgent(EngineProcess):
             check_name("protocol", protocol, PROTOCOLS)
         if move_time is not None and not (is_number(move_time, 0, 1e6) and move_time):
             raise ValueError(f"move_time is {quote(move_time)}: it must be more than 0, in seconds")
-        if depth is not None and not is_whole(depth, 1, 100):
-            raise ValueError(f"depth is {quote(depth)}: it must be 1 to 100")
+        if depth is not None:
+            check_whole("depth", depth, 1, 100)
         self._arguments = command, protocol, move_time, depth
         super().__init__(lambda: ProcessTransport(words), protocol, move_time, depth)
 

@@ -34,7 +34,7 @@ from boardenvs.game.state import (
     take,
 )
 from boardenvs.game.stepping import check_actions, illegal_action, is_legal, step_batch
-from boardenvs.utils.checks import check_seed, is_whole, quote
+from boardenvs.utils.checks import check_seed, check_whole, quote
 
 __all__ = [
     "SAME_SIDE",
@@ -132,8 +132,7 @@ class Batch:
             raise ValueError("there are no groups of boards: give one or more")
         if not all(isinstance(kind, BoardGroup) for kind in kinds):
             raise TypeError(f"groups are {quote(kinds)}: they must be a list of BoardGroup")
-        if not is_whole(threads, 1):
-            raise ValueError(f"threads is {quote(threads)}: it must be a whole number, 1 or more")
+        check_whole("threads", threads, 1)
         self.groups = kinds = [replace(kind, boards=_size(kind.boards)) for kind in kinds]
         sizes = [kind.boards for kind in kinds]
         *firsts, self.size = np.cumsum([0, *sizes]).tolist()
@@ -388,11 +387,10 @@ def _like(own: Array, value: Array) -> Array:
     return value
 
 
-def _size(value: object) -> int:
+def _size(value: Any) -> int:
     """Return the number of boards as int; ValueError for anything else."""
-    size = int(value) if isinstance(value, np.integer) else value
-    if not isinstance(size, int) or not is_whole(size, 1):
-        raise ValueError(f"num_envs is {quote(value)}: it must be a whole number, 1 or more")
+    size: int = int(value) if isinstance(value, np.integer) else value
+    check_whole("num_envs", size, 1)
     return size
 
 

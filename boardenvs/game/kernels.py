@@ -77,7 +77,9 @@ class Kernels:
         )
         self.words_after = Kernel(self._words_after, size + 2, "words_after")
         stable = by_name(rules, rules.stable)
-        self.stable = Kernel(lambda *words: split(stable(*words), rules.board.words), size, "stable")
+        self.stable = Kernel(
+            lambda *words: split(stable(*words), rules.board.words), size, "stable"
+        )
         self.sample = Kernel(self._sample, (legal, 1), "sample")
         self.is_legal = Kernel(self._is_legal, (legal, 1), "is_legal")
         self.points = Kernel(self._points, size + 1, "points")

@@ -9,7 +9,7 @@ import numpy as np
 from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import IntArray, State, take
-from boardenvs.utils.checks import is_whole, quote
+from boardenvs.utils.checks import check_whole, quote
 
 # Rows expanded at once.
 _CHUNK = 1 << 14
@@ -70,8 +70,7 @@ def _root(game: Game, depth: int, position: Position | None, least: int) -> Posi
         raise TypeError(f"game is {quote(game)}: it must be a Game, as in perft(game, 3, position)")
     if not isinstance(position, Position | None):
         raise TypeError(f"position is {quote(position)}: it must be a Position")
-    if not is_whole(depth, least):
-        raise ValueError(f"depth is {quote(depth)}: it must be a whole number, {least} or more")
+    check_whole("depth", depth, least)
     return position or game.start()
 
 

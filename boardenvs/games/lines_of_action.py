@@ -56,7 +56,7 @@ from boardenvs.games.lines_of_action_features import (
     men,
 )
 from boardenvs.kernel import Bits, Table, guard, less, nonzero, popcount, spread
-from boardenvs.utils.checks import check_name, check_whole, is_whole, quote
+from boardenvs.utils.checks import check_name, check_whole
 
 # The rank, from the edge, on which black starts.
 _START = {"classic": 0, "described": 1, "tournament": 0}
@@ -89,11 +89,7 @@ class LinesOfAction(Game):
     def __post_init__(self) -> None:
         check_name("rules", self.rules, _START)
         check_whole("size", self.size, 5 if self.rules == "described" else 4, LARGEST)
-        if not is_whole(self.max_steps, 1, MAX_PLY):
-            raise ValueError(
-                f"max_steps is {quote(self.max_steps)}: it must be 1 or more, at most 2**30, "
-                "and whole"
-            )
+        check_whole("max_steps", self.max_steps, 1, MAX_PLY)
 
     @property
     def about(self) -> About:

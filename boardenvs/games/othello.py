@@ -80,7 +80,7 @@ class Othello(Game):
 
     def __post_init__(self) -> None:
         check_name("empties", self.empties, _EMPTIES)
-        check_whole("size", self.size, 4, LARGEST, 2)
+        check_whole("size", self.size, 4, LARGEST, even=True)
         first, row = self._first, self.size
         if self.holes == CENTRE_HOLES:  # they are named so on boards of all sizes
             corners = (-row - 1, 2 - row, 2 * row - 1, 2 * row + 2)

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from boardenvs.utils.checks import is_whole, quote
+from boardenvs.utils.checks import check_whole
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
@@ -62,13 +62,9 @@ def get_num_threads() -> int:
     return _chosen
 
 
-def _checked(number: object, what: str) -> int:
-    if not is_whole(number, 1, _MOST_THREADS):
-        raise ValueError(
-            f"{what} is {quote(number)}: it must be a whole number from 1 to {_MOST_THREADS}"
-        )
-    assert isinstance(number, int)
-    return number
+def _checked(number: Any, what: str) -> int:
+    check_whole(what, number, 1, _MOST_THREADS)
+    return int(number)
 
 
 def run_in_parts(run: Callable[..., None], arrays: Sequence[Array], rows: int) -> None:

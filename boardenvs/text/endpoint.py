@@ -24,7 +24,7 @@ from pydantic import BaseModel, Field
 
 from boardenvs.game.errors import StopPlayError
 from boardenvs.text.turn import RETRIES, ModelReply
-from boardenvs.utils.checks import check_name, cut, is_whole, printable, quote
+from boardenvs.utils.checks import check_name, check_whole, cut, printable, quote
 from boardenvs.utils.child import is_secret
 from boardenvs.utils.decoding import decode, parse_json
 from boardenvs.utils.files import read_text
@@ -91,8 +91,8 @@ class LlmSettings:
             check_name("structured", self.structured, ("schema", "tool"))
         for name in ("tokens", "max_tokens", "threads", "timeouts"):
             value = getattr(self, name)
-            if value is not None and not is_whole(value, 1):
-                raise ValueError(f"{name} is {quote(value)}: it must be 1 or more, and whole")
+            if value is not None:
+                check_whole(name, value, 1)
         if self.key_env and not is_secret(self.key_env):  # which may be the key, so is not quoted
             raise ValueError(
                 "key_env must be the name of an environment variable with KEY, TOKEN, SECRET or "

@@ -22,7 +22,7 @@ from boardenvs.play.session import record_of
 from boardenvs.records.record import Record
 from boardenvs.text.reader import Reading
 from boardenvs.text.turn import RETRIES, ModelReply, TextTurn
-from boardenvs.utils.checks import check_seed, cut, is_whole, quote
+from boardenvs.utils.checks import check_seed, check_whole, cut, quote
 
 _MOST_KEPT = 1_500  # characters of a reply in a transcript, so that a record's line holds many
 
@@ -68,8 +68,7 @@ class TextEnv:
         self.game = games.make(game)
         seat = dict(zip(self.game.sides, self.game.roles, strict=True)).get(seat, seat)
         check_seat(self.game, seat)
-        if not is_whole(retries, 0, 100):
-            raise ValueError(f"retries is {quote(retries)}: it must be 0 to 100, and whole")
+        check_whole("retries", retries, 0, 100)
         self.opponent = None if opponent is None else agent_for(self.game, opponent)
         self._legal_moves = legal_moves
         self._seat, self._retries = seat, retries

@@ -7,6 +7,7 @@ import numbers
 import re
 import reprlib
 from collections.abc import Iterable
+from typing import Any
 
 
 def cut(text: str, most: int = 60) -> str:
@@ -73,11 +74,15 @@ def is_whole(value: object, low: int, high: int | None = None) -> bool:
     return value >= low and (high is None or value <= high)
 
 
-def check_whole(name: str, value: object, low: int, high: int, step: int = 1) -> None:
-    """ValueError if a value is not a whole number from `low` to `high`, in steps from `low` on."""
-    if not is_whole(value, low, high) or value not in range(low, high + 1, step):
-        kind = "whole" if step == 1 else "even"
-        raise ValueError(f"{name} is {quote(value)}: it must be {low} to {high}, and {kind}")
+def check_whole(
+    name: str, value: Any, low: int, high: int | None = None, even: bool = False
+) -> None:
+    """ValueError if a value is not a whole number from `low` to `high`, or not even."""
+    if not is_whole(value, low, high) or (even and value % 2):
+        right = f"{low} or more" if high is None else f"{low} to {high}"
+        raise ValueError(
+            f"{name} is {quote(value)}: it must be {right}, and {'even' if even else 'whole'}"
+        )
 
 
 def is_number(value: object, low: float, high: float = float("inf")) -> bool:

@@ -24,7 +24,7 @@ from boardenvs.game.position import Position
 from boardenvs.game.state import IntArray, State, take
 from boardenvs.games.files import require_file
 from boardenvs.search.analysis import Analysis
-from boardenvs.utils.checks import is_whole, quote
+from boardenvs.utils.checks import check_whole
 
 FOLDER = Path(__file__).parent
 LEVELS = 10
@@ -68,8 +68,7 @@ class LevelAgent(AgentByGame):
     level: int
 
     def __post_init__(self) -> None:
-        if not is_whole(self.level, 1, LEVELS):
-            raise ValueError(f"level is {quote(self.level)}: it must be 1 to {LEVELS}")
+        check_whole("level", self.level, 1, LEVELS)
 
     def player(self, game: Game) -> Mixture:
         return _player(self, game)
