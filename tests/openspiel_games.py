@@ -125,6 +125,22 @@ OWN = {
         Breakthrough(), "breakthrough", _read(lambda name: f"{name[:2]}-{name[2:4]}"), 4
     ),
 }
+SIZES = {
+    text: Theirs(make(text), theirs, _by_number, 10, 1 if text.startswith("go") else 2)
+    for text, theirs in {
+        "go:size=2": "go(board_size=2)",
+        "go:komi=0.5,size=5": "go(board_size=5,komi=0.5)",
+        "go:size=8": "go(board_size=8)",
+        "go:size=13": "go(board_size=13)",
+        "hex:size=2": "hex(board_size=2)",
+        "hex:size=5": "hex(board_size=5)",
+        "hex:size=8": "hex(board_size=8)",
+        "hex:size=16": "hex(board_size=16)",
+        "connect_four:rows=7,columns=9,connect=5": "connect_four(rows=7,columns=9,x_in_row=5)",
+        "connect_four:rows=4,columns=5,connect=3": "connect_four(rows=4,columns=5,x_in_row=3)",
+        "connect_four:rows=9,columns=16": "connect_four(rows=9,columns=16)",
+    }.items()
+}
 
 
 def compare(name: str) -> int:
@@ -132,7 +148,7 @@ def compare(name: str) -> int:
     Returns how many positions were compared.
     """
     pyspiel = pytest.importorskip("pyspiel")
-    game = {**GAMES, **OWN}[name]
+    game = {**GAMES, **OWN, **SIZES}[name]
     rng, theirs = random.Random(0), pyspiel.load_game(game.name)
     seen, positions = set(), 0
     for _ in range(game.games):

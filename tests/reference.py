@@ -1,34 +1,36 @@
 """The rules of every game once more, slowly: sets of cells, one board, no tricks.
 
 It follows the words of the rules and shares nothing with `boardenvs`. A cell is (x, y), both from
-1 to 8. A move is a tuple of cells: of a new disc, or from and to, or of none (NOOP).
+1 to 8, or to the size of another board. A move is a tuple of cells: of a new disc, or from and to,
+or of none (NOOP).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import ClassVar, TypeAlias
 
 Cell: TypeAlias = tuple[int, int]
 Move: TypeAlias = tuple[Cell, ...]
 
 NOOP: Move = ()
-CELLS = [(x, y) for y in range(1, 9) for x in range(1, 9)]
+CELLS = [(x, y) for y in range(1, 9) for x in range(1, 9)]  # of 8x8
 DIAGONAL = [(1, 1), (1, -1), (-1, -1), (-1, 1)]
 STRAIGHT = [(0, 1), (1, 0), (0, -1), (-1, 0)]
 EVERY_WAY = STRAIGHT + DIAGONAL
 
 
-def on_board(cell: Cell) -> bool:
+def on_board(cell: Cell, size: int = 8) -> bool:
     x, y = cell
-    return 1 <= x <= 8 and 1 <= y <= 8
+    return 1 <= x <= size and 1 <= y <= size
 
 
-def walk(start: Cell, way: Cell) -> list[Cell]:
+def walk(start: Cell, way: Cell, size: int = 8) -> list[Cell]:
     """The cells from `start`, itself excluded, to the edge of the board."""
     x, y = start[0] + way[0], start[1] + way[1]
     cells = []
-    while on_board((x, y)):
+    while on_board((x, y), size):
         cells.append((x, y))
         x, y = x + way[0], y + way[1]
     return cells
@@ -112,16 +114,17 @@ class Rules:
 class Othello(Rules):
     cell = "{x} {y}"
 
-    def __init__(self, holes: frozenset[Cell] = frozenset()) -> None:
-        self.holes = holes
-        self.start = Board((frozenset({(4, 4), (5, 5)}), frozenset({(4, 5), (5, 4)})))
+    def __init__(self, holes: frozenset[Cell] = frozenset(), size: int = 8) -> None:
+        self.holes, self.size = holes, size
+        a, b = size // 2, size // 2 + 1
+        self.start = Board((frozenset({(a, a), (b, b)}), frozenset({(a, b), (b, a)})))
 
     def flips(self, own: frozenset[Cell], opp: frozenset[Cell], cell: Cell) -> set[Cell]:
         """The discs that turn over when `own` gets a disc on this empty cell."""
         turned: set[Cell] = set()
         for way in EVERY_WAY:
             line: list[Cell] = []
-            for other in walk(cell, way):
+            for other in walk(cell, way, self.size):
                 if other in opp:
                     line.append(other)
                     continue
@@ -132,7 +135,8 @@ class Othello(Rules):
 
     def placings(self, own: frozenset[Cell], opp: frozenset[Cell]) -> set[Cell]:
         taken = own | opp | self.holes
-        return {cell for cell in CELLS if cell not in taken and self.flips(own, opp, cell)}
+        cells = product(range(1, self.size + 1), repeat=2)
+        return {cell for cell in cells if cell not in taken and self.flips(own, opp, cell)}
 
     def moves(self, board: Board) -> set[Move]:
         return {(cell,) for cell in self.placings(board.own, board.opp)}
@@ -185,10 +189,13 @@ class WolfAndSheep(Rules):
 class LinesOfAction(Rules):
     cell = "{file} {y}"
 
-    def __init__(self, black_ranks: tuple[int, int], max_steps: int = 50) -> None:
-        self.max_steps = max_steps
-        black = frozenset((x, y) for x in range(2, 8) for y in black_ranks)
-        white = frozenset((x, y) for x in (1, 8) for y in range(2, 8))
+    first_rank: ClassVar[int]  # of black
+
+    def __init__(self, max_steps: int = 50, size: int = 8) -> None:
+        self.max_steps, self.size = max_steps, size
+        ranks = (self.first_rank, size + 1 - self.first_rank)
+        black = frozenset((x, y) for x in range(2, size) for y in ranks)
+        white = frozenset((x, y) for x in (1, size) for y in range(2, size))
         self.start = Board((black, white))
 
     def target(self, board: Board, source: Cell, way: Cell) -> Cell | None:
@@ -212,11 +219,10 @@ class LinesOfAction(Rules):
 class ClassicLinesOfAction(LinesOfAction):
     """As many squares as there are pieces on the whole line, not over an opponent's piece."""
 
-    def __init__(self, max_steps: int = 50) -> None:
-        super().__init__((1, 8), max_steps)
+    first_rank = 1
 
     def target(self, board: Board, source: Cell, way: Cell) -> Cell | None:
-        ahead, behind = walk(source, way), walk(source, (-way[0], -way[1]))
+        ahead, behind = (walk(source, (n * way[0], n * way[1]), self.size) for n in (1, -1))
         distance = sum(cell in board.own | board.opp for cell in [source, *ahead, *behind])
         if distance > len(ahead) or any(cell in board.opp for cell in ahead[: distance - 1]):
             return None
@@ -227,11 +233,10 @@ class ClassicLinesOfAction(LinesOfAction):
 class DescribedLinesOfAction(LinesOfAction):
     """As many squares as there are own pieces in a row from the moving one on, itself included."""
 
-    def __init__(self, max_steps: int = 50) -> None:
-        super().__init__((2, 7), max_steps)
+    first_rank = 2
 
     def target(self, board: Board, source: Cell, way: Cell) -> Cell | None:
-        for cell in walk(source, way):
+        for cell in walk(source, way, self.size):
             if cell not in board.own:
                 return cell
         return None
@@ -248,4 +253,16 @@ REFERENCE: dict[str, Rules] = {
     "wolf_and_sheep_described": WolfAndSheep(EVERY_WAY, DIAGONAL),
     "lines_of_action": ClassicLinesOfAction(),
     "lines_of_action_described": DescribedLinesOfAction(),
+}
+
+# The same on boards of other sizes, by the texts of the games.
+OF_SIZES: dict[str, Rules] = {
+    "othello:size=4": Othello(size=4),
+    "othello:size=6": Othello(size=6),
+    "othello_holes:size=6": Othello(frozenset({(2, 2), (2, 5), (5, 2), (5, 5)}), 6),
+    "othello:size=10": Othello(size=10),
+    "lines_of_action:size=5": ClassicLinesOfAction(size=5),
+    "lines_of_action:size=6": ClassicLinesOfAction(size=6),
+    "lines_of_action:size=9": ClassicLinesOfAction(size=9),
+    "lines_of_action:rules=described,size=6": DescribedLinesOfAction(size=6),
 }

@@ -2,13 +2,17 @@
 games are in `test_playouts.py`.
 """
 
+import random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import CELLS, HOLES, REFERENCE, Board
+from reference import CELLS, HOLES, OF_SIZES, REFERENCE, Board
 from rule_sheets import read_move
 from variants import BUILT_IN
 
+from boardenvs import games
+from boardenvs.game.check import check_rules
 from boardenvs.game.perft import successors
 from boardenvs.game.position import stack
 
@@ -74,3 +78,50 @@ def test_random_positions(name, game, data):
     moves = check_position(game, rules, position, board)
     some = dict(sorted(moves.items())[:: max(1, len(moves) // 6)])
     check_successors(game, rules, position, some, board)
+
+
+@pytest.mark.parametrize("text", OF_SIZES)
+def test_random_games_of_other_sizes(text):
+    game, rules, rng = games.make(text), OF_SIZES[text], random.Random(1)
+    assert games.spec_of(game) == text
+    columns = game.board.columns
+
+    def cells(squares):
+        return tuple((square % columns + 1, square // columns + 1) for square in squares)
+
+    def cells_of(position, role):
+        bits = position.pieces(role)
+        return frozenset(cells(s for s in range(game.board.size) if bits >> s & 1))
+
+    for _ in range(10 if game.board.size < 64 else 3):
+        position, board = game.start(), rules.start
+        while not rules.over(board):
+            moves = {cells(game.action_squares(a, position)): a for a in position.legal_actions()}
+            assert {*moves} == rules.legal(board)
+            move = rng.choice(sorted(moves))
+            position, board = position.step(moves[move]), rules.after(board, move)
+            assert (cells_of(position, 0), cells_of(position, 1)) == board.pieces
+        assert position.terminated
+        assert position.result() == rules.goals(board)
+
+
+@pytest.mark.parametrize(
+    "text", ["othello:size=12", "go:size=5", "hex:size=6", "connect_four:rows=9"]
+)
+def test_boards_of_other_sizes_keep_the_rules_of_games(text):
+    check_rules(games.make(text), num_games=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("othello:size=7", "size is 7: it must be 4 to 16, and even"),
+        ("hex:size=17", "size is 17: it must be 2 to 16, and whole"),
+        ("connect_four:columns=3,rows=3", "connect is 4: it must be 2 to 3"),
+        ("lines_of_action:rules=described,size=4", "size is 4: it must be 5 to 16"),
+        ("othello_holes:size=6,holes=1099511627776", "bitboard of 36 bits"),
+    ],
+)
+def test_sizes_that_no_board_has_are_named(text, right):
+    with pytest.raises(ValueError, match=right):
+        games.make(text)

@@ -77,6 +77,7 @@ def _describe_look(game: Game) -> dict[str, Any]:
             "outline": hexagon(LINED) if look.hexagons else None,
         },
         "files": look.files,
+        "labels": look.file_labels(game.board.columns),
         "from_top": look.from_top,
         "colours": {
             "light": colours.light,

@@ -130,7 +130,7 @@ export class Board {
     this.order = order;
     if (this.grid.firstChild !== this.squares[order[0]]) this.grid.replaceChildren(...order.map((square) => this.squares[square]));
     this.squares.forEach((made, square) => this.#place(made, square));
-    [...this.columns.children].forEach((label, i) => { label.textContent = this.name(order[i])[0]; this.#place(label, order[columns * (rows - 1) + i]); });
+    [...this.columns.children].forEach((label, i) => { label.textContent = this.look.labels[order[i] % columns]; this.#place(label, order[columns * (rows - 1) + i]); });
     [...this.rows.children].forEach((label, i) => { label.textContent = this.name(order[columns * i]).slice(1); this.#place(label, order[columns * i]); });
   }
 
