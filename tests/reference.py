@@ -8,7 +8,6 @@ or of none (NOOP).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 from typing import ClassVar, TypeAlias
 
 Cell: TypeAlias = tuple[int, int]
@@ -135,8 +134,9 @@ class Othello(Rules):
 
     def placings(self, own: frozenset[Cell], opp: frozenset[Cell]) -> set[Cell]:
         taken = own | opp | self.holes
-        cells = product(range(1, self.size + 1), repeat=2)
-        return {cell for cell in cells if cell not in taken and self.flips(own, opp, cell)}
+        line = range(1, self.size + 1)
+        free = {(x, y) for x in line for y in line} - taken
+        return {cell for cell in free if self.flips(own, opp, cell)}
 
     def moves(self, board: Board) -> set[Move]:
         return {(cell,) for cell in self.placings(board.own, board.opp)}

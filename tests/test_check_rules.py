@@ -19,6 +19,7 @@ from boardenvs.board.bitboard import FILE_A
 from boardenvs.game import Feature, Game, Moving, PositionError, check
 from boardenvs.game.check import RulesError, check_rules
 from boardenvs.game.position import stack
+from boardenvs.games import Othello
 from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, spread, trace, when
 from boardenvs.kernel.wide import join
 
@@ -284,10 +285,9 @@ def test_a_heuristic_of_corners_needs_a_corner() -> None:
     corners = 0x81 | 0x81 << 56
     inner = sum(0x7E << 8 * rank for rank in range(1, 7))
     for holes, has in ((corners, False), (1, True), (ALL & ~inner, True)):
-        game = games.make("othello", holes=holes)
+        game = Othello(holes=holes)
         assert game.has_heuristic == has
-    small = games.make("othello", size=6).weights
-    assert list(game.weights.values()) == list(small.values())
+    assert list(game.weights.values()) == list(Othello(size=6).weights.values())
     with pytest.raises(ValueError, match="boards with corners, and all four are holes"):
         boardenvs.play_match(games.make("othello", holes=corners), "positional", "random", 1)
 

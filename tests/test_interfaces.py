@@ -424,7 +424,7 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (seeded("env", "a"), TypeError, "seed is 'a': it must be"),
     *((seeded(m, -1), ValueError, "seed is -1: it must be 0") for m in ("env", BOTH, "vec_env")),
     (lambda: parse_position(GAME, NONE), TypeError, "position is None: .* '8/8/8/3wb3"),
-    (lambda: boardenvs.perft(GAME, HALF), ValueError, "depth is 2.5: it must be a whole number"),
+    (lambda: boardenvs.perft(GAME, HALF), ValueError, "depth is 2.5: it must be 0 or more"),
     (at("8/8/8/8/8/8/8/bbb5 black 9"), ValueError, "the game is over"),
     *((optioned(m), ValueError, "Did you mean 'position'") for m in ("env", BOTH)),
     (made("env", reward="gaol"), ValueError, "unknown reward 'gaol'. Did you mean 'go"),
