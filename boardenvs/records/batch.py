@@ -82,9 +82,7 @@ def check(records: Sequence[Record]) -> list[Verdict]:
         goals, truncated = game.results(final), game.is_truncated(final)
         for i, row in enumerate(rows):
             goal = (float(goals[i, 0]), float(goals[i, 1]))
-            if unread := records[row].info.get("unread"):
-                verdicts[row] = Verdict("illegal", None, str(unread))
-            elif left[i]:
+            if left[i] or "unread" in records[row].info:
                 verdicts[row] = Verdict("illegal", None, str(until_illegal(records[row])[1]))
             elif final.terminated[i] or truncated[i]:
                 ending: Ending = "finished" if final.terminated[i] else "truncated"

@@ -66,7 +66,7 @@ def played(record: Record) -> GameSession:
 
 
 def until_illegal(record: Record) -> tuple[GameSession, IllegalActionError | None]:
-    """Return the game up to the first illegal action, and the error of that or None."""
+    """Return the game up to the first illegal or unread action, and the error of that or None."""
     game = record.game
     session = GameSession(game, record.start, players=record.players, info=record.info)
     for action in record.actions:
@@ -79,7 +79,8 @@ def until_illegal(record: Record) -> tuple[GameSession, IllegalActionError | Non
         if not position.is_legal(action):
             return session, position.illegal_action(action)
         session.play(action)
-    return session, None
+    unread = record.info.get("unread")  # why a game of a file could not be read
+    return session, IllegalActionError(unread) if unread else None
 
 
 def names(record: Record) -> list[str]:

@@ -51,7 +51,7 @@ def parse_tagged(parts: tuple[str, ...], game: Game | None) -> Record:
         if not re.fullmatch(usual, tags.get(name, "")):
             raise ValueError(f"{name} is {quote(tags[name])}: chess and American checkers are read")
     sides, kind = ["White", "Black"], "chess"
-    if re.match(r"\d+[-x:]", words[0]):
+    if "GameType" in tags or re.match(r"\d+[-x:]", words[0]):
         sides, kind = ["Black", "White"], "checkers"
     rules = rules_of(kind, game)
     start = parse_position(rules, tags["FEN"]) if "FEN" in tags else rules.start()
