@@ -233,6 +233,7 @@ SGF = """\
 AB[gc][cg];W[ee]WL[590.1](;B[eg](;W[ge]C[;B[a1\\]];B[tt]))(;B[aa]))
 (;FF[4]EV[hex.mc.2011]PB[T]PW[s]SZ[11]RE[B]SO[http://www.littlegolem.com];W[bj];B[swap];W[gg])
 (;GM[11]SZ[11];B[a10];W[f6];B[resign])(;GM[1]SZ[9];B[zz])
+(;GM[1]SZ[13];B[aa]C[x];AW[bb])(;GM[1]SZ[13];B[mm])
 """
 GGF = """\
 1 (;GM[Othello]PC[GGS/os]PB[a]PW[b]RE[+32.000]TY[8]BO[8 -------- -------- -------- ---O*---
@@ -254,7 +255,8 @@ FILES = {  # a text, the game of plain moves, and each game's moves or what is w
     "PDN": (PDN, None, ["g3-f4 f6-e5 h2-g3 e5-d4 c3-e5 h6-g5 f4-h6 d6-f4 f4-h2",
                         "!line 11: GameType is '20'", "h8-f6"]),
     "SGF": (SGF, None, ["g7 pass c3 e5 e3 g5 pass", "g7", "a10 f6",
-                        "!line 4: move 1: 'zz' is no legal move"]),
+                        "!line 4: move 1: 'zz' is no legal move", "!line 5: a position is set up",
+                        "n1"]),
     "GGF": (GGF, None, ["f5 d6 c3"]),
     "Othello": (TRANSCRIPTS, None, ["f5 d6 c3 d3 c4 f4 c5 b3 c2", "f5 d6 c3 d3 c4", "f5 d6",
                                     "!line 7: 'z9' is not a square", ""]),
@@ -288,7 +290,8 @@ def test_what_files_say_of_games(tmp_path):
         found += [(r.players, r.goal) for r in load(path) if "unread" not in r.info]
     assert found == [
         *((("Zoë", "bob"), WON), (("Ann", "Bob"), (50, 50)), (("Ann", "Bob"), WON), (None, None)),
-        *((("b", "w (5k)"), LOST), (("T", "s"), WON), (None, None), (("a", "b"), WON)),
+        *((("b", "w (5k)"), LOST), (("T", "s"), WON), (None, None), (None, None)),
+        (("a", "b"), WON),
     ]
     path.write_text("4453 -2\n")
     assert load(path)[0].info == {"score": "-2"}

@@ -33,7 +33,7 @@ _VALUE = r"\[((?:[^\]\\]|\\.)*)(?:\]|\Z)"
 _MAIN = re.compile(rf"\(\s*;(?=[^;()]*\b(?:FF|GM|SZ)\s*\[)(?:[^()[\]]+|{_VALUE}|\()*", re.S | re.I)
 _PROPERTY = re.compile(rf"([a-z]*)\s*{_VALUE}", re.S | re.I)
 _GAMES = {"1": "go", "11": "hex", "othello": "othello"}
-_SIDES, _STONES = ("PB", "PW"), ("B", "W", "AB", "AW")
+_SIDES, _STONES = ("PB", "PW"), ("B", "W", "AB", "AW", "AE")
 _NO_MOVES = ("swap", "swap-pieces", "swap-sides", "resign", "forfeit")  # in Hex
 
 
@@ -75,6 +75,9 @@ def _read_stones(properties: Properties, game: Game) -> tuple[list[str], Positio
     Stones of a handicap are moves between which the other side passes.
     """
     names, moves, start, kind = _points(game), list[str](), game.start(), ""
+    set_up = [len(name) > 1 for name, _ in properties if name in _STONES]
+    if set_up != sorted(set_up, reverse=True) or (set_up[:1] == [True] and "" not in names):
+        raise ValueError("a position is set up: only a handicap of Go is read, before its moves")
     for name, value in properties:
         kind = name or kind
         if kind in _STONES:

@@ -43,10 +43,8 @@ def split_tagged(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
 
 def parse_tagged(parts: tuple[str, ...], game: Game | None) -> Record:
     """Return the record of a game; ValueError for a move that is not legal, or another game."""
-    tags, words = (
-        {"Result": parts[2], **dict(re.findall(r'\[(\w+) +"(.*)"', parts[0]))},
-        parts[1].split(),
-    )
+    words = parts[1].split()
+    tags = {"Result": parts[2], **dict(re.findall(r'\[(\w+) +"(.*)"', parts[0]))}
     for name, usual in _USUAL.items():
         if not re.fullmatch(usual, tags.get(name, "")):
             raise ValueError(f"{name} is {quote(tags[name])}: chess and American checkers are read")
