@@ -79,7 +79,8 @@ rllib: $(RLLIB)/.rllib
 speed: $(VENV)/.dev
 	$(BIN)/python .ci/speed.py $(COMMIT)
 
-# Errors planted one at a time in a copy, which tests must see; some: `make mutants MUTANTS=othello`.
+# Errors planted one at a time in a copy, which tests must see; some: `make mutants MUTANTS=othello`,
+# or ten that the date draws, or a seed: `make mutants MUTANTS="--draw 10 --seed 20260131"`.
 mutants: $(VENV)/.dev
 	cd tests && ../$(BIN)/python -m mutants $(MUTANTS)
 

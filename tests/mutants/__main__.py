@@ -1,23 +1,29 @@
 """`make mutants`: plant one error at a time in a copy of the tree, and check that tests see it.
 
 `mutants.txt` lists the errors: a file, a text that it contains once, the text in its place, and the
-test files that must fail. The exit code is 1 if tests pass with an error.
+test files, or tests of theirs, that must fail. The exit code is 1 if tests pass with an error. With
+`--draw` a few are drawn, every day others.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import random
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 300  # for the tests of an error; an error that makes them hang counts as seen
+WORDS = {True: "seen", False: "NOT SEEN", None: "skipped"}
+SECONDS = 120  # for the tests of an error; an error that makes them hang counts as seen
 
 
 class Mutant(NamedTuple):
@@ -43,9 +49,11 @@ def mutants() -> list[Mutant]:
     return found
 
 
-def is_seen(mutant: Mutant, cache: Path) -> bool:
-    """Whether its tests fail. Errors share a cache of machine code, except those in the compiler:
-    its cached files are named by its inputs alone.
+def is_seen(mutant: Mutant, cache: Path) -> bool | None:
+    """Whether its tests fail; None if they are all skipped, as those of JAX where it is missing.
+
+    Errors share a cache of machine code, except those in the compiler: its cached files are named
+    by its inputs alone.
     """
     with tempfile.TemporaryDirectory() as name:
         copy = Path(name) / "tree"
@@ -70,7 +78,9 @@ def is_seen(mutant: Mutant, cache: Path) -> bool:
             )
         except subprocess.TimeoutExpired:
             return True
-    return process.returncode == 1  # tests failed; with other codes none ran
+    if process.returncode == pytest.ExitCode.NO_TESTS_COLLECTED:
+        return None
+    return process.returncode == pytest.ExitCode.TESTS_FAILED
 
 
 def main() -> int:
@@ -80,15 +90,21 @@ def main() -> int:
         "words", nargs="*", help="only errors in files whose path contains one of these"
     )
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--draw", type=int, metavar="N", help="only this number of them")
+    today = int(time.strftime("%Y%m%d", time.gmtime()))
+    parser.add_argument("--seed", type=int, default=today, help="of the draw; default: the date")
     options = parser.parse_args()
     chosen = [m for m in mutants() if any(word in m.path for word in options.words or [""])]
+    if options.draw:
+        chosen = random.Random(options.seed).sample(chosen, min(options.draw, len(chosen)))
+        print(f"{len(chosen)} errors, drawn by --seed {options.seed}", flush=True)
     green = 0
     with ThreadPoolExecutor(options.jobs) as pool, tempfile.TemporaryDirectory() as cache:
         found = pool.map(is_seen, chosen, [Path(cache)] * len(chosen))
         for mutant, seen in zip(chosen, found, strict=True):
-            print(f"{'seen' if seen else 'NOT SEEN'}  {mutant}", flush=True)
-            green += not seen
-    print(f"{len(chosen) - green} of {len(chosen)} errors seen")
+            print(f"{WORDS[seen]}  {mutant}", flush=True)
+            green += seen is False
+    print(f"{green} of {len(chosen)} errors not seen")
     return int(green > 0)
 
 
