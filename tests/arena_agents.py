@@ -19,6 +19,13 @@ def lowest(observation: dict[str, Any], agent: str) -> int:
     return int(np.flatnonzero(observation["action_mask"])[0])
 
 
+def as_black(observation: dict[str, Any], agent: str) -> int:
+    """Knows one role alone."""
+    if agent != "black":
+        raise RuntimeError(f"who is {agent}?")
+    return lowest(observation, agent)
+
+
 def highest(game: Game, state: State, rng: np.random.Generator) -> IntArray:
     """Batched: the last legal action."""
     actions: IntArray = game.num_actions - 1 - game.legal(state)[:, ::-1].argmax(axis=1)

@@ -30,3 +30,9 @@ def run(*words: object, code: int = 0, lines: Sequence[str] = ()) -> str:
     result = invoke(*words, lines=lines)
     assert result.exit_code == code, result.output
     return result.stdout if "--json" in words else result.output
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of the tables in a text, a list for each line below the columns' names."""
+    lines = [line for line in text.splitlines() if line.startswith("│")]
+    return [[cell.strip() for cell in line.strip("│").split("│")] for line in lines]

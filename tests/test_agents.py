@@ -114,6 +114,7 @@ def test_parameters_are_read_by_their_types(tuned: None) -> None:
     ("spec", "message"),
     [
         ("alphabeta:depth=deep", "depth is 'deep': it must be a whole number or none"),
+        ("mcts:c=none", "c is 'none': it must be a number"),
         ("alphabeta:time=0", "time is 0.0: it must be more than 0 seconds"),
         ("mcts:rollouts=0", "simulations is 0: it must be 1 or more"),
         ("greddy", "Did you mean 'greedy'"),

@@ -160,6 +160,11 @@ def test_perfect_says_what_the_tablebase_knows() -> None:
         found = analyse(position, "perfect")
         value, plies = table.lookup(stack([position]))
         assert (found.proven, found.value, found.plies) == (True, value[0], plies[0])
+        equal = [
+            move for move in found.moves if move.plies == found.plies and move.value == found.value
+        ]
+        most = max(move.mistakes or 0 for move in equal)
+        assert value == 1 or [m.mistakes for m in equal if m.action == found.choice] == [most]
         for move in found.moves:
             end = play_line(position, move.line)
             assert end.is_over()

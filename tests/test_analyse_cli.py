@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from functools import partial
 
 import pytest
-from command_line import run
+from command_line import rows, run
 from variants import random_record
 
 from boardenvs.agents.analyse import analyse
@@ -88,6 +89,10 @@ def test_the_command_says_what_python_says(game_id, best):
     said = json.loads(command(game_id, "--json"))
     found = analyse(make(game_id), best).to_json()
     assert {**said, "seconds": 0} == {**found, "seconds": 0}
+    shown = {cells[0]: cells for cells in rows(command(game_id))}
+    for move in said["moves"]:
+        assert move["outcome"] or f"{move['value']:+.2f}" in shown[move["move"]]
+        assert move["mistakes"] is None or f"{move['mistakes']:.0%}" in shown[move["move"]]
 
 
 def test_options():
@@ -111,8 +116,22 @@ def test_a_recorded_game_is_reviewed(tmp_path):
     file, record = tmp_path / "games.jsonl", random_record(make("othello"), 1)
     save(file, [random_record(make("othello"), 5), record])
     review = partial(command, "othello", file, "--number", 2, "--with", "greedy")
-    assert "Both sides" in review()
-    plies = json.loads(review("--json"))["plies"]
+    found = json.loads(review("--json"))
+    plies, cells = found["plies"], rows(review())
     assert [ply["move"] for ply in plies] == [record.game.action_name(a) for a in record.actions]
+    assert len(cells) == len(plies) + 2
+    for ply, shown in zip(plies, cells, strict=False):
+        lost, value = f"{ply['lost']:,.0f}" * (ply["lost"] > 0), f"{ply['value_before']:+.0f}"
+        assert shown[:4] == [str(ply["ply"]), ply["side"], ply["move"], value]
+        assert shown[4:6] == [lost, ply["better"] or ""]
+    for side, shown in zip(found["summaries"], cells[-2:], strict=True):
+        lost = f"{side['lost']['heuristic']:,.0f} heuristic"
+        assert shown == [side["role"], str(side["choices"]), str(side["agreed"]), lost]
     assert json.loads(review("--ply", 3, "--json"))["position"] == replay(record)[3].fen()
     assert "there is no position after ply 99" in review("--ply", 99, code=2)
+    wrong = replace(record, actions=(*record.actions[:4], record.actions[0]))
+    save(file, [random_record(make("othello_holes")), wrong])
+    words = ["othello", file, "--with", "greedy", "--number"]
+    assert "is othello_holes, not othello" in " ".join(command(*words, 1, code=2).split())
+    assert "is not legal for black at ply 4" in command(*words, 2, code=2)
+    assert "is not legal for black at ply 4" in command(*words, 2, "--ply", 2, code=2)

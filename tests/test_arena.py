@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -339,6 +340,9 @@ def test_games_of_a_file_are_rated_as_the_tournament_does(whole: Path) -> None:
     assert ratings.entrants == table.entrants
     assert np.array_equal(ratings.rating, table.rating)
     assert np.array_equal(ratings.high, table.high)
+    # Without openings each game counts for itself.
+    alone = [replace(game, info={}) for game in games]
+    assert rate_pairings(THREE, alone, anchors).rating == pytest.approx(table.rating, abs=5)
 
 
 def test_two_processes_do_not_play_the_same_tournament(finished: Path) -> None:

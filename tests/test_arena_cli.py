@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from command_line import invoke, run
+from command_line import invoke, rows, run
 from test_policy import random_policy
 
 from boardenvs import play_match
@@ -28,6 +28,10 @@ def test_a_match_is_the_same_by_command_and_in_python(tmp_path: Path) -> None:
     low, high = played.interval
     assert f"{played.score:.3f} [{low:.3f}, {high:.3f}]" in output
     assert played.by_role[1] == (60, 0, 0)
+    table = rows(run("match", "wolf_and_sheep", "perfect", "perfect", "--pairs", 2))
+    assert [" ".join(cells[:5]) for cells in table] == [
+        "all 4 2 0 2", "as wolf 2 0 0 2", "as sheep 2 2 0 0",
+    ]  # fmt: skip
     assert "Only openings are played that do not change who wins." in " ".join(output.split())
     found = load(path)
     assert {(verdict.ending, verdict.error) for verdict in check(found)} == {("finished", None)}
@@ -40,6 +44,13 @@ def test_a_match_is_the_same_by_command_and_in_python(tmp_path: Path) -> None:
     assert path.read_bytes() == before
     run(*short, "--overwrite")
     assert len(load(path)) == 2
+
+
+@pytest.mark.parametrize(("player", "code"), [("as_black", 0), ("Otherwise", 1)])
+def test_a_player_that_forfeits_all_its_games_ends_a_match_with_1(player: str, code: int) -> None:
+    player = f"python:arena_agents:{player}"
+    output = run("match", "othello", player, "random", "--pairs", 2, code=code)
+    assert f"{player} forfeited {2 + 2 * code} of 4 games" in " ".join(output.split())
 
 
 def test_each_process_makes_a_player_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 import typer.main
-from command_line import run
+from command_line import rows, run
 from typer.testing import CliRunner
 from variants import FAMILIAR, HERE, VARIANTS, make, random_record
 
@@ -26,12 +26,6 @@ OTHELLO = make("othello")
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 # Black begins in one of these two in every tournament, and never with a1.
 GOOD, BAD = "f5d6c3", "f5a1"
-
-
-def rows(text):
-    """The cells of the tables in a text."""
-    lines = [line for line in text.splitlines() if line.startswith("│")]
-    return [[cell.strip() for cell in line.strip("│").split("│")] for line in lines]
 
 
 # ---- the program -------------------------------------------------------------------------------

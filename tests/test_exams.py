@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from command_line import run
+from command_line import rows, run
 from negamax import is_over, lead_with_best_play, loses_within, wins_within
+from scipy.stats import norm, sem
 
 from boardenvs.agents import Agent, as_agent, make_agent
 from boardenvs.exams import take_exam
@@ -122,6 +123,8 @@ def test_answers_are_marked_by_what_they_keep_and_lose(
         lost = [max(q.values.values()) - q.values[pick(q.values)] for q in questions(game)]
         assert marked.total.loss == pytest.approx(np.mean(lost))
         assert marked.total.best == lost.count(0) / len(lost)
+        ends = norm.interval(0.95, np.mean(lost), sem(lost)) if any(lost) else (0, 0)
+        assert (marked.total.loss_low, marked.total.loss_high) == pytest.approx(ends)
 
 
 def test_wolf_and_sheep_is_marked_by_its_table() -> None:
@@ -146,6 +149,12 @@ def test_the_command_says_what_python_says() -> None:
     found = json.loads(run("exam", "positional", "--game", "othello", "--json"))
     marked = take_exam(make("othello"), make_agent("positional"))
     assert [mark["kept"] for mark in found[0]["marks"]] == [mark.kept for mark in marked.marks]
+    printed = rows(run("exam", "positional", "--game", "othello"))
+    assert [cells[-5:] for cells in printed] == [
+        [m.kind, str(m.positions), f"{m.kept:.3f} [{m.low:.3f}, {m.high:.3f}]", f"{m.best:.3f}",
+         f"{m.loss:.2f} [{m.loss_low:.2f}, {m.loss_high:.2f}]"]
+        for m in marked.marks
+    ]  # fmt: skip
     assert found[0].keys() == {
         "agent", "game", "marks", "seconds", "seed", "positions", "wrong_answers", "message",
     }  # fmt: skip

@@ -109,6 +109,8 @@ def test_devices_links_and_modes_stay(tmp_path):
         write_atomically(link, content, mode=0o600)
         assert link.is_symlink()
         assert (file.read_bytes(), stat.S_IMODE(file.stat().st_mode)) == (content, 0o600)
+    write_atomically(link, b"newest")  # keeps the mode, also if it is not the usual one
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def test_errors_name_the_path_that_was_asked_for(tmp_path):

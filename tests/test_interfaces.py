@@ -461,11 +461,13 @@ def test_what_is_refused_leaves_no_trace(make_env: Callable[..., Any]) -> None:
 def test_infos_have_the_same_keys_in_every_step(opponent: str) -> None:
     """What records steps, as Minari does, wants them to be alike, of the first observation too."""
     single = gymnasium.make("boardenvs/Othello-v0", opponent=opponent, seat="black")
-    batch = boardenvs.vec_env("othello", 1, opponent=opponent, autoreset_mode="NextStep")
+    options: Any = {"opponent": opponent, "seat": "black", "autoreset_mode": "NextStep"}
+    batch = boardenvs.vec_env("othello", 1, **options)
     actions: Any
     seed: Any = np.int64(1)
     for env, actions in ((single, (20, 0)), (batch, ([20], [0]))):
         infos = [env.reset(seed=seed)[1], *(env.step(np.array(action))[-1] for action in actions)]
+        assert [bool(np.all(info["illegal_action"])) for info in infos] == [False, False, True]
         first, *others = ({key: np.asarray(x).dtype for key, x in i.items()} for i in infos)
         assert others == [first, first]
 
@@ -486,4 +488,7 @@ def test_both_agents_can_offend() -> None:
         ({"black": 64, "red": 3}, {"black": -1, "red": -1}),
     ):
         env.reset()
-        assert env.step(actions)[1] == rewards
+        _, paid, _, _, infos = env.step(actions)
+        assert paid == rewards
+        offences = {a: {"illegal_action": actions[a]} for a, x in rewards.items() if x < 0}
+        assert infos == {"black": {}, "red": {}, **offences}

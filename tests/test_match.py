@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from three_in_a_row import ThreeInARow
 from variants import GAMES
 
@@ -69,12 +70,23 @@ def test_openings_come_with_the_plies_that_lead_to_them(game_id: str) -> None:
         assert set(line[position.ply :]) <= {-1}
 
 
-@pytest.mark.parametrize(("score", "pairs"), [(0.5, 40), (0.9, 60), (0.98, 100)])
-def test_intervals_hold_the_true_score_19_times_in_20(score: float, pairs: int) -> None:
-    rng = np.random.default_rng(0)
-    samples = (rng.random((2000, pairs, 2)) < score).mean(axis=2)
-    held = [low <= score <= high for low, high in map(score_interval, samples)]
-    assert 0.92 < np.mean(held) < 0.99
+@pytest.mark.parametrize(
+    ("scores", "tosses"),
+    [
+        ([1, 0.5, 0.5, 0], 6),  # whose mean varies as that of six tosses
+        ([1, *[0.5] * 7, 0], 36),
+        ([1] * 8 + [0.5] * 2 + [0] * 2, 99 / 7),
+        ([1] * 20, 20),
+    ],
+)
+def test_an_interval_ends_where_the_score_is_1_96_deviations_away(
+    scores: list[float], tosses: float
+) -> None:
+    """Wilson's (1927), for the number of coin tosses whose mean varies as that of the pairs."""
+    mean = float(np.mean(scores))
+    for end in score_interval(np.array(scores, float)):
+        deviations = (mean - end) ** 2 / max(end * (1 - end) / tosses, 1e-9)
+        assert deviations == pytest.approx(norm.ppf(0.975) ** 2 if end < 1 else 0)
 
 
 def test_an_interval_of_equal_scores_is_no_point_and_stays_in_range() -> None:

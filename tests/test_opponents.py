@@ -18,6 +18,7 @@ from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.envs.vector import BoardVectorEnv
 from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
+from boardenvs.text import TextEnv
 
 OTHELLO = games.make("othello")
 
@@ -104,6 +105,35 @@ def test_what_cannot_be_used_is_said_at_once(
         begin(opponent)
 
 
+# ---- seats ---------------------------------------------------------------------------------------
+
+
+SEATS: dict[Any, Callable[..., int]] = {
+    BoardVectorEnv: lambda env, first: env.batch.seats[0],
+    BoardSingleEnv: lambda env, first: OTHELLO.roles.index(first[1]["seat"]),
+    TextEnv: lambda env, first: env.role,
+}
+
+
+def seats_of(kind: Any, seat: str, seed: int) -> list[int]:
+    """The learner's roles in seven games on one board, which its seed gives again."""
+    env, seats = kind(OTHELLO, opponent="random", seat=seat), list[int]()
+    for number in range(14):
+        seats.append(SEATS[kind](env, env.reset(seed=None if number % 7 else seed)))
+    assert seats[:7] == seats[7:]
+    return seats[:7]
+
+
+@pytest.mark.parametrize("kind", SEATS)
+def test_seats_are_kept_drawn_or_alternate_by_the_seed(kind: Any) -> None:
+    assert [seats_of(kind, role, 0) for role in OTHELLO.roles] == [[0] * 7, [1] * 7]
+    drawn = [seats_of(kind, "random", seed) for seed in range(6)]
+    assert len(set(map(tuple, drawn))) > 3
+    assert all({0, 1} == set(seats) for seats in drawn)
+    seats = seats_of(kind, "alternating", 0)
+    assert seats == [number % 2 ^ seats[0] for number in range(7)]
+
+
 # ---- rewards, against games replayed by hand -----------------------------------------------------
 
 
@@ -162,6 +192,7 @@ def grouped_steps(game: Game) -> Steps:
     env = BoardVecEnv(game, groups=groups, seed=3)
     rng = np.random.default_rng(4)
     points, plies = dict.fromkeys(game.roles, 0.0), dict.fromkeys(game.roles, 0)
+    wiped_out = dict.fromkeys(game.roles, 0)
     while True:
         seats, actions = env.boards.seats.copy(), game.sample(env.state, rng)
         planes, rewards, dones, infos = env.step(actions)
@@ -173,10 +204,13 @@ def grouped_steps(game: Game) -> Steps:
             role = game.roles[seats[row]]
             points[role] += (rewards[row] + 1) / 2
             plies[role] += infos[row]["plies"]
+            pieces = infos[row]["terminal_observation"][..., :2].any(axis=(0, 1))
+            wiped_out[role] += not pieces.all()
         for role, ended in env.take_ended().items():
             points[role] -= ended.points
             plies[role] -= ended.plies
-            assert points[role] == plies[role] == 0
+            wiped_out[role] -= ended.wiped_out
+            assert points[role] == plies[role] == wiped_out[role] == 0
         yield seats, actions, rewards, dones & ~truncated, truncated
 
 

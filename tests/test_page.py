@@ -57,8 +57,13 @@ def test_the_page_has_every_position(game_id):
         for action, position in zip(record.actions, replay(record), strict=False)
     ]
     assert [step[0] for step in shown["steps"]] == ["start", *written]
-    caption = content["captions"][shown["steps"][-1][3]]
-    assert re.search("won|wins", caption) or record.goal is None or record.goal[0] == 50
+    plies = zip(record.actions, replay(record), strict=False)
+    marks = [set(record.game.action_squares(*ply)) for ply in plies]
+    assert [set(step[2]) for step in shown["steps"]] == [set(), *marks]
+    if record.goal is not None:
+        first, second = record.game.sides
+        results = {100: f"{first} won", 50: "draw", 0: f"{second} won"}
+        assert dict(shown["details"])["result"] == results[record.goal[0]]
 
 
 def test_a_page_of_all_games_asks_for_nothing_from_elsewhere():
@@ -90,6 +95,9 @@ def test_the_command_writes_pages_and_pictures(tmp_path):
     run = partial(command_line.run, "records", file, "--out")
     run(page)
     assert len(data_of(page.read_text(encoding="utf-8"))["games"]) == 2
+    run(page, "--number", 2, "--overwrite")
+    (one,) = data_of(page.read_text(encoding="utf-8"))["games"]
+    assert len(one["steps"]) == 11
     run(tmp_path / "game.svg", "--number", 2)
     assert (tmp_path / "game.svg").read_text(encoding="utf-8").count('class="board"') == 13
     pytest.importorskip("pygame")
@@ -97,6 +105,9 @@ def test_the_command_writes_pages_and_pictures(tmp_path):
     run(tmp_path / "game.gif", "--number", 2)
     with image.open(tmp_path / "game.gif") as gif:
         assert gif.n_frames == 11
+        times = [gif.seek(frame) or gif.info["duration"] for frame in range(11)]
+        assert times[-1] == 3 * times[0]
+        assert set(times[:-1]) == {times[0]}
 
 
 # ---- notebooks ---------------------------------------------------------------------------------
@@ -108,6 +119,16 @@ def test_notebooks_show_analyses_and_matches_as_tables():
     written = re.findall(r">([-+]\d+)</text>", shown.partition("</svg>")[0])
     assert written == [f"{move.value:+.0f}" for move in found.moves[:1]]  # all four are equal
     assert shown.count('class="label"') == 4
+    # Of several moves from a square the best one's value is written.
+    lines = boardenvs.analyse(LINES, "alphabeta:depth=1")
+    best = {
+        LINES.action_squares(move.action, lines.position)[0]: move.value
+        for move in reversed(lines.moves)
+    }
+    board = lines._repr_html_().partition("</svg>")[0]
+    numbers = {int(number) for number in re.findall(r">([-+]\d+)</text>", board)}
+    assert numbers == set(best.values()) != {move.value for move in lines.moves}
+    assert board.count('class="label"') == len(best)
     match = boardenvs.play_match(OTHELLO, "greedy", "random", pairs=4)
     for page, numbers in (
         (shown, [f"{move.value:+.0f}" for move in found.moves]),

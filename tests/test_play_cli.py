@@ -72,8 +72,10 @@ def test_undo_takes_the_reply_back_too(play, file):
 
 def test_hint_and_resign(play, file):
     text = play("hint", "e6", "resign", "a1", "undo", "resign")
-    assert "value" in text
-    assert "black resigned: white wins" in text
+    said = " ".join(text.split())
+    assert "the analyst's own heuristic, for black" in said, "that of greedy, the opponent"
+    assert text.count("black resigned: white wins") == 2
+    assert "no move of yours" not in text
     (resigned,) = load(file)
     assert (resigned.goal, resigned.info) == ((0, 100), {"resigned": "black"})
 

@@ -24,22 +24,42 @@ def test_a_game_and_its_record():
     assert record_of(session) == record == record_of(session_of(record))
 
 
-def test_undo_and_redo_go_back_and_forth():
-    session, line = GameSession(OTHELLO), random_record(OTHELLO).actions
-    for action in line[:6]:
-        session.play(action)
-    for undo, redo, plies in ((2, 0, 4), (3, 1, 2), (0, 9, 6), (9, 0, 0), (0, 4, 4)):
-        session.undo(undo)
-        session.redo(redo)
-        assert (session.actions, session.undone) == (line[:plies], line[plies:6])
-    session.play(line[4])
-    assert session.undone == line[5:6]  # the same move keeps what comes after it
+def test_plies_are_undone_and_redone_until_another_is_played():
+    """As in a list of actions and a place in it."""
+    session, rng, line, ply = GameSession(OTHELLO), np.random.default_rng(0), [], 0
+    kept = forgotten = 0
+    for _ in range(300):
+        count = int(rng.integers(4))
+        match rng.choice(["undo", "redo", "play", "play"]):
+            case "undo":
+                assert session.undo(count) == min(count, ply)
+                ply -= min(count, ply)
+            case "redo":
+                assert session.redo(count) == min(count, len(line) - ply)
+                ply = min(ply + count, len(line))
+            case _ if not session.is_over:
+                action = int(rng.choice(session.legal_actions()[:2]))
+                session.play(action)
+                if line[ply : ply + 1] != [action]:
+                    forgotten += len(line) > ply
+                    line = [*line[:ply], action]
+                kept += len(line) > ply + 1
+                ply += 1
+        assert (session.actions, session.undone) == (tuple(line[:ply]), tuple(line[ply:]))
+        assert session.position == replay(make_record(OTHELLO, line[:ply]))[-1]
+    assert min(kept, forgotten) > 10
 
 
 def test_a_recorded_game_from_any_ply_and_position():
     line = random_record(OTHELLO)
     record = make_record(OTHELLO, line.actions[20:40], start=replay(line)[20])
     session = session_of(record)
+    session.resign(1)
+    resigned = record_of(session)
+    assert resigned.info == {"resigned": "white"}
+    session = session_of(resigned)
+    assert (session.resigned, session.goal, dict(session.info)) == (1, (100, 0), {})
+    session.undo(0)
     session.undo(13)
     assert session.actions == record.actions[:7]
     session.redo(99)

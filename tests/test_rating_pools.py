@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from arena_agents import Otherwise, highest
-from command_line import run
+from command_line import rows, run
+from scipy.stats import binom
 
 from boardenvs.agents import as_agent, make_agent
 from boardenvs.agents.levels import LEVELS, Mixture, read_levels
@@ -129,19 +130,15 @@ def test_an_interval_is_wider_where_no_rating_fits(known: Callable[..., Strength
     assert half_width(contradicted) > 2 * half_width(fitting)
 
 
-def test_intervals_hold_in_nineteen_cases_of_twenty(known: Callable[..., Strength]) -> None:
-    rng, held, widths = np.random.default_rng(0), [], []
-    anchors = {text: 200.0 * number for number, text in enumerate([*PUBLISHED][:7])}
-    for true in np.linspace(100, 1100, 30).tolist():
-        known(anchors, true, rng)
-        found = estimate(anchors, error=1e-3, seed=int(true))
-        low, high = ends(found)
-        held.append(low < true < high)
-        told = sum(a.games * a.expected * (1 - a.expected) for a in found.against)
-        widths.append(half_width(found) / (1.96 * 400 / math.log(10) * math.sqrt(2 / told)))
-    assert 0.85 < np.mean(held) < 1
-    # As wide as what the games tell leaves, and a little wider where they disagree.
-    assert 1 < np.mean(widths) < 1.25
+def test_an_interval_is_that_of_the_binomial_distribution(known: Callable[..., Strength]) -> None:
+    """Against one anchor, whose rating is sure: of 400 pairs that both games decide alike."""
+    known({"random": 0.0}, 200.0, np.random.default_rng(0))
+    found = estimate({"random": 0.0}, error=1e-6, games=800)
+    (met,) = found.against
+    won = np.array([*binom.ppf([0.025, 0.975], 400, met.score), 400 * met.score])
+    expected = 400 * np.log10((2 * won + 0.5) / (800 - 2 * won + 0.5))  # with the prior's game
+    assert (*ends(found), found.rating) == pytest.approx(expected, abs=4)
+    assert expected[1] - expected[0] > 70
 
 
 def test_errors_of_the_references_widen_the_interval(known: Callable[..., Strength]) -> None:
@@ -153,15 +150,19 @@ def test_errors_of_the_references_widen_the_interval(known: Callable[..., Streng
     assert half_width(found) < 1.3 * 1.96 * 60
 
 
-def test_who_loses_all_games_is_below_the_pool() -> None:
-    game = make("wolf_and_sheep")
-    found = estimate_rating(game, Otherwise(), rating_pool(game), games=200, seconds=None)
-    assert (found.where, found.low) == ("below", None)
-    assert found.high is not None
-    assert found.high < 0
-    # So many lost games in a row have a chance of 2.5 % at the interval's end.
+@pytest.mark.parametrize("sign", [1, -1])
+def test_who_wins_or_loses_all_games_is_outside_the_pool(
+    known: Callable[..., Strength], sign: int
+) -> None:
+    known(PUBLISHED, 9000 * sign, np.random.default_rng(0))
+    found = estimate(PUBLISHED, games=200)
+    assert found.where == ("above" if sign == 1 else "below")
+    end, open_end = (found.low, found.high)[::sign]
+    assert open_end is None
+    assert end is not None
+    # So many such games in a row have a chance of 2.5 % at the interval's end.
     chance = math.prod(
-        (1 / (1 + 10 ** ((found.high - a.rating) / 400))) ** a.games for a in found.against
+        (1 / (1 + 10 ** (sign * (a.rating - end) / 400))) ** a.games for a in found.against
     )
     assert chance == pytest.approx(0.025, rel=1e-6)
 
@@ -188,6 +189,11 @@ def test_the_command_rates_anybody() -> None:
     words = ["--game", "wolf_and_sheep", "--games", "20"]
     found = json.loads(run("rate", "python:arena_agents:lowest", *words, "--json"))
     assert (found["games"], found["where"], found["forfeits"]) == (20, "on", 0)
+    assert rows(run("rate", "python:arena_agents:lowest", *words)) == [
+        [a["agent"], f"{a['rating']:.0f}", str(a["games"]), f"{a['score']:.3f}",
+         f"{a['expected']:.3f}"]
+        for a in found["against"]
+    ]  # fmt: skip
     output = run("rate", "python:arena_agents:Otherwise", *words, code=1)
     assert "lost all games" in output
     assert "forfeited 20 of 20 games" in output

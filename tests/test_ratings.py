@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from boardenvs.arena import ratings
 from boardenvs.arena.ratings import PRIOR, fit, rate
@@ -46,13 +47,13 @@ def test_nothing_near_the_fit_is_likelier(seed: int, k: int) -> None:
 
 
 def play(
-    strengths: dict[str, float], pairs: int, rng: np.random.Generator, alike: bool = False
+    strengths: dict[str, float], pairs: int, rng: np.random.Generator
 ) -> dict[tuple[str, str], list[FloatArray]]:
-    """Pair scores of a round robin; both games of a pair may end alike."""
+    """Pair scores of a round robin."""
     found = {}
     for a, b in itertools.combinations(strengths, 2):
         chance = 1 / (1 + 10 ** ((strengths[b] - strengths[a]) / 400))
-        games = rng.random((1 if alike else 2, pairs)) < chance
+        games = rng.random((2, pairs)) < chance
         found[a, b] = [games.mean(axis=0)]
     return found
 
@@ -78,21 +79,21 @@ def test_the_strongest_is_first_and_the_anchor_or_the_weakest_zero() -> None:
         rate(names, {}, {"d": 0})
 
 
-@pytest.mark.parametrize(
-    ("spacing", "pairs", "alike"), [(100.0, 25, False), (250.0, 50, False), (150.0, 40, True)]
-)
-def test_intervals_hold_the_true_ratings(
-    spacing: float, pairs: int, alike: bool, monkeypatch: pytest.MonkeyPatch
+def test_intervals_are_those_of_the_binomial_distribution(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Also where the games of a pair depend on each other: it is pairs that are drawn anew."""
-    monkeypatch.setattr(ratings, "REPLICATES", 300)
-    strengths = {f"e{i}": spacing * i for i in range(5)}
-    rng, held = np.random.default_rng(1), []
-    for seed in range(60):
-        found = rate(list(strengths), play(strengths, pairs, rng, alike), {"e0": 0}, seed)
-        true = np.array([strengths[label] for label in found.entrants])
-        held.append(((found.low <= true) & (true <= found.high))[true > 0])
-    assert 0.89 < np.mean(held) < 0.99
+    """Both games of a pair end alike, so it is pairs that are drawn again: 400 tosses of a coin."""
+    monkeypatch.setattr(ratings, "REPLICATES", 20_000)
+    found = rate(["a", "b"], {("a", "b"): [np.tile([1.0, 0.0, 1.0, 1.0], 100)]}, {"b": 0})
+
+    def rating(pairs: float) -> float:
+        """That of the one who wins so many, and half of the prior's game."""
+        return 400 * math.log10((2 * pairs + PRIOR / 2) / (2 * (400 - pairs) + PRIOR / 2))
+
+    low, high = binom.ppf([0.025, 0.975], 400, 0.75)
+    ends = found.low[0], found.rating[0], found.high[0]
+    assert ends == pytest.approx((rating(low), rating(300), rating(high)), abs=2.4)
+    assert rating(low + 1) - rating(low) > 2  # so at most one pair off
 
 
 def test_a_shut_out_has_one_end_where_its_chance_is_a_fortieth() -> None:

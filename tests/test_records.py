@@ -9,11 +9,12 @@ import random
 from dataclasses import replace
 
 import pytest
-from variants import SHARED, VARIANTS, make, random_line, wthor_file
+from variants import FAMILIAR, SHARED, VARIANTS, make, random_line, random_record, wthor_file
 
 from boardenvs import IllegalActionError, games
 from boardenvs.agents.simple import RandomAgent
 from boardenvs.arena import play_match, record_match
+from boardenvs.game.fen import parse_position
 from boardenvs.games import Othello
 from boardenvs.records import (
     Record,
@@ -47,25 +48,37 @@ games_of_each_kind = pytest.mark.parametrize("game", [OTHELLO, LINES, make("wolf
 def one_of_each(plies):
     """Random games of all variants for at most so many plies, from the start and from ply 3 on."""
     found = []
-    for game in map(make, VARIANTS):
+    for game in map(make, (*VARIANTS, *FAMILIAR)):
         positions, actions = random_line(game, 7, plies)
         more = {"players": ("Zoë", 'the "second"'), "info": {"x": {"y": 7}}}
         found.append(make_record(game, actions, **more))
-        found.append(make_record(game, actions[3:], start=positions[3], **more))
+        start = parse_position(game, positions[3].fen())  # which knows no earlier ones
+        found.append(make_record(game, actions[3:], start=start, **more))
     return found
 
 
 # ---- replay and check --------------------------------------------------------------------------
 
 
-def test_an_illegal_action_is_named():
-    _, actions = random_line(OTHELLO, 2, 2)
-    record = Record(OTHELLO, (*actions, actions[0]))
+@pytest.mark.parametrize("game_id", games.BUILT_IN)
+def test_an_illegal_action_is_named_and_ends_its_game_alone(game_id):
+    """In the middle of a game, which stands between two that are right."""
+    game = make(game_id)
+    record = random_record(game, 2, 40)
+    position = replay(record)[4]
+    wrong = next(a for a in range(game.num_actions) if a not in position.legal_actions())
+    broken = replace(record, actions=(*record.actions[:4], wrong, *record.actions[4:]))
     with pytest.raises(IllegalActionError) as caught:
-        replay(record)
-    name, said = OTHELLO.action_name(actions[0]), str(caught.value)
-    assert f"action {actions[0]} ({name}) is not legal for black at ply 2; legal: " in said
-    assert check([record]) == [("illegal", None, said)]
+        replay(broken)
+    name, side, said = (
+        game.action_name(wrong, position),
+        game.sides[position.to_move],
+        str(caught.value),
+    )
+    assert f"action {wrong} ({name}) is not legal for {side} at ply 4; legal: " in said
+    right, *verdicts = check([record, broken, record])
+    assert verdicts == [("illegal", None, said), right]
+    assert right.error is None
 
 
 def test_what_comes_after_the_end_is_illegal():

@@ -18,6 +18,7 @@ from variants import GAMES, make, random_line
 
 from boardenvs import games, render
 from boardenvs.envs.page import page_of
+from boardenvs.game.fen import parse_position
 from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.records import Record
@@ -111,6 +112,20 @@ def test_othello_is_seen_as_its_players_know_it() -> None:
     assert render.to_rgb(OTHELLO, OTHELLO.start(), caption=False, unit=20).shape == (180, 180, 3)
 
 
+def test_the_caption_says_who_passed_and_who_won() -> None:
+    passing = parse_position(OTHELLO, "8/8/8/8/8/8/8/bw1b4 white")
+    after = passing.step(OTHELLO.noop)
+    end = after.step(after.legal_actions()[0])
+    lines = [
+        render.to_ansi(OTHELLO, OTHELLO.start(), colour=False, counts=True),
+        render.to_ansi(OTHELLO, after, OTHELLO.noop, before=passing, colour=False),
+        render.to_ansi(OTHELLO, end, colour=False),
+    ]
+    assert [text.split("\n")[-1] for text in lines] == [
+        "black to move: black 2, white 2", "white passed, black to move", "black won: 4-0",
+    ]  # fmt: skip
+
+
 def test_the_ninth_file_of_go_is_j_wherever_it_is_named() -> None:
     """In moves, pictures, texts, prompts, records and pages; action numbers stay."""
     go = games.make("go")
@@ -185,9 +200,9 @@ def test_an_animation_shows_one_position_at_a_time(game: Game) -> None:
     for number, frame in enumerate(frames):
         (animation,) = frame.iter(f"{SVG}animate")
         times, values = (animation.attrib[key].split(";") for key in ("keyTimes", "values"))
-        begin = float(times[values.index("visible")])
-        assert begin == pytest.approx(number / count, abs=1e-3)
-        assert values.count("visible") == 1
+        for moment in range(count):  # in the middle of each picture's time
+            passed = sum(float(time) <= (moment + 0.5) / count for time in times)
+            assert values[passed - 1] == ("visible" if moment == number else "hidden")
 
 
 # ---- libraries ----------------------------------------------------------------------------------

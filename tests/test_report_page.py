@@ -3,7 +3,10 @@
 import base64
 import re
 
+import pytest
+
 from boardenvs.report import Document, ReportTable
+from boardenvs.report.figures import drawing, to_svg
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"/>'
 
@@ -39,3 +42,15 @@ def test_numbers_stand_to_the_right_in_the_tables_of_a_report():
     ]
     table = ReportTable([dict(zip(names, row, strict=True)) for row in rows]).markdown()
     assert table.splitlines()[1] == "| --- | ---: | ---: | ---: | --- |"
+
+
+def test_names_of_others_keep_their_signs():
+    """What Markdown takes for a cell's end, and matplotlib for a formula."""
+    table = ReportTable([{"player": "a|b", "rating": "1"}])
+    assert table.markdown().splitlines()[2] == r"| a\|b | 1 |"
+    document = Document("x")
+    document.table(table)
+    assert "<td>a|b</td>" in document.page()
+    pytest.importorskip("matplotlib")
+    with drawing(2, 1) as figure:
+        assert ">$a and $b</text>" in to_svg(figure, "$a and $b").decode()

@@ -37,6 +37,8 @@ def test_it_trains_and_evaluates_with_the_tools_of_sb3(tmp_path: Path) -> None:
     judge = VecMonitor(BoardVecEnv(make("reversi"), 16, opponent="random", seed=2))
     assert is_masking_supported(train)
     assert get_action_masks(train).shape == (1, 8, 65)
+    (some,) = train.env_method("action_masks", indices=[5, 2])
+    assert np.array_equal(some, get_action_masks(train)[0][[5, 2]])
     callback = MaskableEvalCallback(
         judge, n_eval_episodes=10, eval_freq=64, log_path=str(tmp_path), verbose=0
     )

@@ -8,6 +8,7 @@ from negamax import is_over, wins_within
 from test_policy import random_policy
 
 from boardenvs import games
+from boardenvs.agents.analyse import analyse
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.shield import Shield
 from boardenvs.agents.simple import RandomAgent
@@ -22,6 +23,7 @@ CASES = [
     ("wolf_and_sheep", (16, 30)),
     ("wolf_and_sheep:max_plies=24", (20, 23)),
     ("wolf_and_sheep:rules=described", (20, 60)),
+    ("nine_mens_morris", (80, 200)),  # who has closed a mill moves again, and may win by that
     ("lines_of_action", None),
     ("lines_of_action:rules=described", None),
 ]
@@ -47,10 +49,19 @@ def allowed_by_rule(game: Game, position: Position) -> list[int]:
         after = position.step(action)
         result = after.result()[position.to_move]
         if not is_over(game, after):
-            result = 0 if wins_within(game, after, 1) else 50
+            replies = after.to_move != position.to_move
+            result = 0 if replies and wins_within(game, after, 1) else 50
         wins += [action] if result == 100 else []
         safe += [action] if result else []
     return wins or safe or legal
+
+
+def wins_by_two(game: Game, position: Position) -> bool:
+    """Whether the side to move wins by two moves in a row."""
+    return any(
+        after.to_move == position.to_move and wins_within(game, after, 1)
+        for after in map(position.step, position.legal_actions())
+    )
 
 
 @pytest.mark.parametrize(("spec", "plies"), CASES)
@@ -59,8 +70,17 @@ def test_it_wins_in_one_and_avoids_a_loss_in_one(spec: str, plies: tuple[int, in
     state = positions(game, plies)
     allowed = [allowed_by_rule(game, p) for p in game.positions(state)]
     matters = np.array([len(some) for some in allowed]) < game.legal(state).sum(axis=1)
+    matters |= [wins_by_two(game, position) for position in game.positions(state)]
     assert sum(matters) >= 8, "the positions say nothing"
     policy = PolicyAgent(random_policy(game))
+    for row in np.flatnonzero(matters)[:5]:  # and says so
+        found = analyse(game.positions(state)[row], Shield(policy))
+        values = {move.outcome: move.value for move in found.moves if move.outcome}
+        assert values.items() <= {"win": 1.0, "draw": 0.0, "loss": -1.0}.items()
+        proven = {
+            m.action for m in found.moves if m.outcome == ("win" if "win" in values else None)
+        }
+        assert found.outcome == "loss" or proven == set(allowed[row])
     chances, _ = policy.evaluate(game, state)
     row = int(np.argmax(matters))  # whoever cannot rank plays any of those allowed
     many = Shield(RandomAgent()).act(game, take(state, [row] * 300), np.random.default_rng(0))

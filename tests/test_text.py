@@ -328,7 +328,10 @@ def test_bad_replies_are_asked_again_and_then_lose_the_game(tmp_path):
         assert not env.done
         step = env.step(reply, tokens=(100, 7))
         assert step.reading.kind == kind
-        assert kind == "move" or env.done or step.reading.text in step.prompt
+        wrong = {"illegal": f"You chose {step.reading.text}, which is not a legal move. Choose",
+                 "unreadable": f"be read from your last reply: {step.reading.text}. Choose",
+                 "move": "Your answer"}  # fmt: skip
+        assert env.done or wrong[kind] in step.prompt
     assert step.reward == env.reward == -1
     assert (step.prompt, env.forfeited) == ("", True)
     with pytest.raises(boardenvs.ResetNeededError):
@@ -338,7 +341,10 @@ def test_bad_replies_are_asked_again_and_then_lose_the_game(tmp_path):
     records.save(tmp_path / "games.jsonl", [env.record])
     (record,) = records.load(tmp_path / "games.jsonl")
     assert (record.goal, record.info["forfeit"]) == ((0, 100), "black")
-    assert [entry["read_as"] for entry in record.info["text"]["transcript"]] == kinds
+    transcript = record.info["text"]["transcript"]
+    assert [entry["read_as"] for entry in transcript] == kinds
+    assert [entry["reply"] for entry in transcript[:-1]] == replies[:-1]
+    assert 1000 < len(transcript[-1]["reply"]) <= 1500
 
 
 def test_wrong_values_are_refused():

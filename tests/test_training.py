@@ -33,6 +33,7 @@ from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.policy_network import fully_connected
 from boardenvs.arena import play_match
+from boardenvs.envs.batch import EndedGames
 from boardenvs.games import make
 from boardenvs.utils.files import LOCK, written
 from training import evaluation, ppo
@@ -41,7 +42,7 @@ from training.evaluation import Score, SuiteResult
 from training.folder import WRITTEN, load_newest
 from training.gumbel.gumbel_settings import GumbelConfig
 from training.ntuple.ntuple_settings import NTupleConfig
-from training.run import Run
+from training.run import Run, game_metrics
 from training.run_settings import ConfigError, GameSettings, PPOConfig, RunSettings
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
@@ -67,7 +68,7 @@ TINY: dict[str, Any] = {
         "final_entropy_bonus": 0.001,
     },
     "evaluation": {"every": 1000, "pairs": 2},
-    "report": {"pairs": 2, "opponents": ["random"]},
+    "report": {"pairs": 8, "opponents": ["random"]},
 }
 
 
@@ -131,13 +132,31 @@ def test_a_run_leaves_all_its_files_and_a_policy_that_loads(finished: Path) -> N
     worst = [min(s["score"] for s in e["scores"].values()) for e in result["evaluations"]]
     assert min(s["score"] for s in result["best"]["scores"].values()) == max(worst)
     with (finished / "evaluations.csv").open() as file:
-        shown = [(int(r["steps"]), float(r["evaluation/worst"])) for r in csv.DictReader(file)]
-    assert shown == list(zip([512, 1024, 2048], worst, strict=True))
+        shown = list(csv.DictReader(file))
+    for row, judged, lowest in zip(shown, result["evaluations"], worst, strict=True):
+        assert float(row["evaluation/worst"]) == lowest
+        for name, score in judged["scores"].items():
+            columns = [float(row[f"{key}/{name}"]) for key in ("evaluation", "low", "high")]
+            assert columns == [score["score"], score["low"], score["high"]]
+    table = (finished / "report.md").read_text().split("| --- |")[1].splitlines()[1:3]
+    scores = result["report"]["scores"]
+    assert [line.strip("| ").split(" | ") for line in table] == [
+        ["random", player, f"{s['score']:.3f}", f"{s['low']:.3f} to {s['high']:.3f}",
+         f"{s['wins']} / {s['draws']} / {s['losses']}"]
+        for player in ("policy", "policy, shielded")
+        for s in [scores[player]["random"]]
+    ]  # fmt: skip
     # The file holds the policy that was judged.
     for player, more in (("policy", ""), ("policy, shielded", ",shield=true")):
         agent = f"policy:{finished / 'policy.npz'}{more}"
-        again = play_match(make("othello"), agent, "random", 2, seed=20_000)
-        assert again.score == result["report"]["scores"][player]["random"]["score"]
+        again = play_match(make("othello"), agent, "random", 8, seed=20_000)
+        judged = scores[player]["random"]
+        assert again.counts == (judged["wins"], judged["draws"], judged["losses"])
+        assert again.interval == (judged["low"], judged["high"])
+    content, _ = load_newest(finished / "checkpoints")
+    assert content is not None
+    (group,) = content["learner"]["optimizer"]["param_groups"]
+    assert group["lr"] == TINY["ppo"]["final_learning_rate"]
 
 
 def test_the_next_steps_run_as_they_are_written(finished: Path) -> None:
@@ -325,6 +344,13 @@ def test_the_policy_of_each_evaluation_is_kept(tmp_path: Path) -> None:
     }
 
 
+def test_metrics_of_games_are_means_over_groups() -> None:
+    """Lengths over all games; points of each opponent's own."""
+    ended = {"self-play": EndedGames(3, 30, 2.5, 1), "greedy": EndedGames(1, 20, 0.5, 0)}
+    expected = {"games/plies": 12.5, "games/wiped_out": 0.25, "games/greedy": 0.5}
+    assert game_metrics(ended) == expected
+
+
 def test_policies_are_ranked_by_their_worst_score() -> None:
     def result(*scores: float, **exact: float) -> SuiteResult:
         lost = Score(score=0, low=0, high=1, wins=0, draws=0, losses=0)
@@ -365,6 +391,10 @@ def test_callbacks_of_sb3_see_the_run_and_end_it(tiny: str) -> None:
     stopping = Stopping(by_signal=False)
     assert ppo.train(config, callbacks=[stopping], resume=True, console=quiet)
     assert stopping.ended
+    learnt: Any = stopping.model
+    done = 1024 / config.steps
+    first, last = config.ppo.entropy_bonus, config.ppo.final_entropy_bonus or 0
+    assert learnt.ent_coef == pytest.approx(first + done * (last - first))
     assert Path(stopping.logger.get_dir() or "") == Path("runs/tiny")
     result = json.loads(Path("runs/tiny/result.json").read_text())
     assert result["steps"] == 1024, "the update in progress is finished"

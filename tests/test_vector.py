@@ -20,9 +20,24 @@ def choose(mask, rng):
     return np.where(mask.any(1), (rng.random(mask.shape) * mask).argmax(1), noop)
 
 
+def in_row(observation, row):
+    """What is seen in a row, of a batch or of games' ends."""
+    parts = observation if isinstance(observation, dict) else observation[row]
+    whole = isinstance(observation, dict)
+    return [parts[key][row if whole else ...].tobytes() for key in ("observation", "action_mask")]
+
+
 def games_of(mode):
-    """The first two games of each row: actions, rewards, and observations of the end."""
-    env = boardenvs.othello_v0.vec_env(np.int64(5), autoreset_mode=mode)
+    """The first two games of each row: actions, rewards, and observations of the end. Whenever
+    a game ends, another environment goes on by a snapshot.
+    """
+
+    def make_env():
+        return boardenvs.othello_v0.vec_env(
+            np.int64(5), autoreset_mode=mode, mask_in_observation=True
+        )
+
+    env = make_env()
     _, infos = env.reset(seed=3)
     found, waiting = [[[]] for _ in range(5)], np.zeros(5, bool)
     for _ in range(140):
@@ -36,7 +51,7 @@ def games_of(mode):
         assert not np.any([rewards[waiting], over[waiting]])
         last = infos.get("final_obs", observation)
         for row in np.flatnonzero(~waiting):
-            end = over[row] and last[row].tobytes()
+            end = over[row] and in_row(last, row)
             found[row][-1].append((actions[row], rewards[row], terminated[row], end))
             if over[row] and mode is AutoresetMode.SAME_STEP:
                 assert infos["final_info"]["plies"][row] == len(found[row][-1])
@@ -50,7 +65,12 @@ def games_of(mode):
             with pytest.raises(ResetNeeded, match="reset_mask"):
                 env.step(actions)
             first, infos = env.reset(options={"reset_mask": over})
-            np.testing.assert_array_equal(first[~over], observation[~over])
+            for key, shown in first.items():
+                np.testing.assert_array_equal(shown[~over], observation[key][~over])
+        if over.any():
+            before, env = env.batch.snapshot(), make_env()
+            env.reset(seed=4)
+            env.batch.restore(before)
     return [row[:2] for row in found]
 
 

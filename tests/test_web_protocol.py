@@ -1,6 +1,7 @@
 """The answers of the page's server: games, lines, agents, records, trainings."""
 
 import gzip
+import os
 import shutil
 
 import pytest
@@ -23,6 +24,11 @@ def test_positions_are_those_of_the_rules(page, game_id):
     answer = page.ask("line", line=told)
     for shown, position in zip(answer["positions"], replay(record), strict=True):
         assert shown["fen"] == position.fen()
+        assert (shown["to_move"], shown["ply"]) == (position.to_move, position.ply)
+        assert shown["over"] == position.is_over()
+        for sign, role in (("0", 0), ("1", 1)):
+            at = [square for square, x in enumerate(shown["board"]) if x == sign]
+            assert from_squares(at) == position.pieces(role)
         legal = legal_names(position)
         assert [name for name, *_ in shown["legal"]] == list(legal)
         other = 1 - position.to_move
@@ -120,7 +126,11 @@ def test_runs_are_listed_with_reports_and_policies(server, page, folder):
     for name in ("policy", "policies/000000000400", "policies/000000000800"):
         shutil.copy(TRAINED / "othello.npz", run / f"{name}.npz")
     (run / "evaluations.csv").write_text("steps,evaluation/random\n0,.5\n9,nan\n")
-    runs = {run["name"]: run for run in page.ask("runs")["runs"]}
+    for path in (run, *run.iterdir()):
+        os.utime(path, (0, 0), follow_symlinks=False)
+    found = page.ask("runs")["runs"]
+    assert [run["name"] for run in found] == ["arena", "training"], "the latest first"
+    runs = {run["name"]: run for run in found}
     training, arena = runs["training"], runs["arena"]
     assert training["table"] == {"steps": [0, 9], "evaluation/random": [0.5, None]}
     assert [training[key] for key in ("kind", "game", "steps", "report")] == [

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from web_browser import Tab, needs_browser
 from web_server import PATIENCE, line, served
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
 from websockets.sync.server import serve
 
 from boardenvs.utils.cache import private_folder
@@ -61,12 +62,26 @@ def test_the_address_is_not_on_the_command_line_of_the_browser():
     assert opened.is_relative_to(private_folder())
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "http://127.0.0.1:1", "null"])
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "http://127.0.0.1:1", "https://127.0.0.1:{port}", "null"]
+)
 def test_pages_of_other_sites_are_refused(server, origin):
+    origin = origin.format(port=server.port)
     with pytest.raises(InvalidStatus, match="403"), server.page(origin=origin):
         pass
     answer = httpx.post(f"{server.origin}/records/x/x", headers={"Origin": origin})
     assert answer.status_code == 403
+
+
+def test_what_does_not_say_which_page_sent_it_changes_nothing(server):
+    """A right proof is not enough: forms of other sites may send no Origin."""
+    address = server.origin + server.proven("records", "moves.txt")
+    assert "does not say which page" in httpx.post(address, content="f5").text
+    with (
+        pytest.raises(InvalidStatus, match="403"),
+        connect(f"ws://127.0.0.1:{server.port}/connect"),
+    ):
+        pass
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:80", "", "[", "10.0.0.1"])
