@@ -147,9 +147,6 @@ export class AnalyseView {
 
   #mark(seen, lost) { return MARKS.findLast(([, part, discs]) => lost >= (seen.unit === "margin" ? discs : part))[0]; }
 
-  // "12... Nf6".
-  nameOf(node) { return `${this.app.table.numberOf(node)} ${this.app.table.nameOf(node)}`; }
-
   lostText(seen, lost) { return seen.unit === "margin" ? T.lead(-lost) : T.lostShare(lost); }
 
   // Ask for a better move in place of a mistake.
@@ -171,7 +168,7 @@ export class AnalyseView {
 
   #question() {
     const node = this.asking;
-    return node ? T.tryIt(this.nameOf(node), this.app.table.side(node.parent.position.to_move), this.lostText(node.parent.explanation, this.lost(node))) : "";
+    return node ? T.tryIt(this.app.table.titleOf(node), this.app.table.side(node.parent.position.to_move), this.lostText(node.parent.explanation, this.lost(node))) : "";
   }
 
   // Whether a move of the user answers this question; says what the move is worth.
@@ -331,10 +328,10 @@ export class AnalyseView {
     const item = ([node, mark]) => {
       const { line, usual: [better] } = node.parent.explanation.moves[0];
       return el("li", {}, button(
-        T.wrong(this.nameOf(node), sides[mover(node)], this.lostText(node.parent.explanation, this.lost(node)), this.told.has(node) && better),
+        T.wrong(this.app.table.titleOf(node), sides[mover(node)], this.lostText(node.parent.explanation, this.lost(node)), this.told.has(node) && better),
         () => { table.goTo(node.parent); this.app.toBoard(); }, { class: mark }),
-      button(T.tryAgain, () => this.ask(node), { "aria-label": T.tryAgainOf(this.nameOf(node)) }),
-      button(T.better, () => { this.#try(node, line); this.app.toBoard(); }, { "aria-label": T.betterOf(this.nameOf(node)) }));
+      button(T.tryAgain, () => this.ask(node), { "aria-label": T.tryAgainOf(this.app.table.titleOf(node)) }),
+      button(T.better, () => { this.#try(node, line); this.app.toBoard(); }, { "aria-label": T.betterOf(this.app.table.titleOf(node)) }));
     };
     const counts = (role, name) => marked.filter(([node, mark]) => mover(node) === role && mark === name).length;
     const margin = info.points && line.some((node) => node.explanation?.unit === "margin");

@@ -437,14 +437,13 @@ class App {
     this.note.textContent = table.watched ? T.watched(table.side(table.seats.indexOf(table.watched.latest)), table.watched.won, table.watched.games) : table.thinking ? T.thinking(this.newGame.nameOf(table.thinking)) : table.message || this.analysis.note || (this.#mustPass() ? T.mustPass(table.side(position.to_move)) : this.#whoseTurn());
     this.problem.textContent = table.problem;
     this.form.hidden = table.over || Boolean(editing); // it stays while an agent thinks, and keeps the focus
-    const passes = this.form.hidden || !table.open ? [] : position.legal.filter(([, squares]) => !squares.length);
+    const passes = this.form.hidden ? [] : position.legal.filter(([, squares]) => !squares.length);
     const aside = table.tree.branch !== table.node && !this.analysis.asking;
-    keepingFocus(this.pass, () => this.pass.replaceChildren(...passes.map(([name]) => button(T.capital(name), () => this.play(name), { class: "main" })),
+    keepingFocus(this.pass, () => this.pass.replaceChildren(...passes.map(([name]) => button(T.capital(name), () => this.play(name), { class: "main", disabled: !table.open })),
       ...(aside ? [button(T.leaveLine, () => table.goTo(table.tree.branch)), button(T.adoptLine, () => table.adopt())] : [])), board.squares[board.focused]);
     const example = position.legal.find(([, squares]) => squares.length)?.[3];
     this.typedField.querySelector("small").textContent = example ? T.typeMoveHelp(example) : "";
-    if (this.shown !== table.node) this.typed.value = "";
-    this.shown = table.node;
+    if (this.shown !== table.node) [this.shown, this.typed.value] = [table.node, ""];
     keepingFocus(this.moves, () => this.moves.replaceChildren(moveList(table, (node) => this.analysis.mark(node))));
     const current = this.moves.querySelector("[aria-current]");
     if (current) this.moves.scrollTop = current.offsetTop - this.moves.clientHeight / 2;
@@ -474,7 +473,7 @@ class App {
     this.bar.style.setProperty("--share", part ?? 0.5);
     this.table.info.look.shades.forEach((shade, i) => this.bar.style.setProperty(`--shade-${i}`, shade));
     this.bar.setAttribute("aria-label", part === null ? T.noValue : `${T.valueFor(side)}: ${this.analysis.textOf(this.table.node)}`);
-    this.bar.dataset.text = part === null ? "" : this.analysis.textOf(this.table.node);
+    this.bar.dataset.text = part === null ? "" : this.analysis.textOf(this.table.node).replace(" ", "");
   }
 }
 

@@ -58,6 +58,7 @@ export class Table extends EventTarget {
   // A move as people write it, "Nf3" for g1f3, and its number as they count: "7.", in chess "4.", "4...".
   nameOf({ move, parent }) { return parent?.position?.legal.find(([name]) => name === move)?.[3] ?? move; }
   numberOf({ parent }) { return parent?.position?.number ?? ""; }
+  titleOf(node) { return `${this.numberOf(node)} ${this.nameOf(node)}`; }
 
   async newGame(text, start = null, seats = this.seats) {
     const opening = ++this.#openings;
