@@ -223,10 +223,16 @@ queen, or another piece if its move says so: e7e8n.""",
         source="The Laws of Chess of FIDE. Draws that players may claim come by themselves.",
         instructions="""\
 Chess as in the laws of FIDE. White and black take turns, white first. White starts with its king on
-e1, black on e8. All usual rules hold: castling, which is written as the king's move, capture en
-passant, and promotion. Checkmate wins. Stalemate, the third repetition of a position, 50 moves of
-each side without capture or pawn move, and positions in which neither side has the pieces for a
-mate are draws.""",
+e1, black on e8. A king moves one square in any direction; a queen any distance in any direction, a
+rook along ranks and files, a bishop along diagonals, as far as the squares between are empty; a
+knight two squares along a rank or file and one across, over other pieces. A pawn moves one square
+ahead, or two from where it starts, and captures one square diagonally ahead. A piece captures by
+moving to the square of an opposing one. All usual rules hold: castling, which is written as the
+king's move, capture en passant, and promotion. No move may leave one's own king attacked.
+
+Checkmate wins: an attacked king that no move can save. Stalemate, which is no legal move without
+check, the third repetition of a position, 50 moves of each side without capture or pawn move, and
+positions in which neither side has the pieces for a mate are draws.""",
     )
 
     def setup(self) -> tuple[int, ...]:
