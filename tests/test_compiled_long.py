@@ -1,6 +1,6 @@
 """The searches of all games in machine code: minutes, nearly all of them compiling.
 
-`make compiled` runs them; `make test` has Othello's alpha-beta alone, and the others in Python.
+`make compiled` runs them; `make test` has one game's alpha-beta, and the others in Python.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ import test_arrays
 import test_search
 import test_trees
 from test_more_games import late_positions
-from test_search import seeds_of
+from test_search import OTHELLO, seeds_of
+from variants import SHARED
 
 from boardenvs.game.check import check_rules
+from boardenvs.game.fen import parse_position
 from boardenvs.game.position import stack
 from boardenvs.games import make
 from boardenvs.kernel import set_backend
@@ -33,6 +35,21 @@ pytestmark = pytest.mark.usefixtures("in_machine_code")
 @pytest.mark.parametrize("name", test_search.RECORDED)
 def test_searches(name: str) -> None:
     assert test_search.recorded(name, slice(None)) == EXPECTED[name]
+
+
+def test_endgames_of_others() -> None:
+    """Black's discs less White's, and that the best square, counted from the top, keeps them."""
+    path = SHARED / "records" / "endgames_13_14.txt"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not there: these endgames are other people's data")
+    rows = path.read_text().splitlines()
+    assert len(rows) == 40
+    for line in rows[::2]:
+        board, side, square, difference = line.split()
+        position = parse_position(OTHELLO, f"{board} {side}")
+        for here in (position, position.step(int(square) ^ 56)):
+            sign = -1 if here.to_move else 1
+            assert sign * test_search.margin(here) == int(difference)
 
 
 @pytest.mark.parametrize("name", ["othello", "othello_holes"])

@@ -11,9 +11,8 @@ import json
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import pairwise
 from traceback import walk_stack
 from typing import Any, ClassVar
@@ -22,7 +21,7 @@ import numpy as np
 import pytest
 from negamax import WIN, lead_with_best_play, worth, worths
 from placings import DESCRIBED
-from variants import HERE, SHARED, VARIANTS, make, random_line, random_position
+from variants import HERE, VARIANTS, make, random_line, random_position
 
 from boardenvs import play_match
 from boardenvs.agents.alphabeta import AlphaBetaAgent
@@ -44,19 +43,6 @@ OTHELLO = make("othello")
 OVER, FORCED = (
     parse_position(OTHELLO, f"8/8/8/8/8/8/8/{rank} black 40") for rank in ("bbb5", "brr5")
 )
-
-
-def backends(name: str) -> Iterator[str]:
-    """The backends that a game is searched with here, each in use while the caller works. Machine
-    code takes seconds for each game to make: Othello's stands for all.
-    """
-    try:
-        for backend in ("numpy", "numba"):
-            if backend == "numpy" or (name == "othello" and find_spec("numba")):
-                set_backend(backend)
-                yield backend
-    finally:
-        set_backend(None)
 
 
 def seeds_of(state: State, first: int = 1) -> Any:
@@ -93,9 +79,7 @@ LIMITS = {
 }
 
 
-def recorded(
-    name: str, rows: slice, texts: Iterable[str] = LIMITS, learnt: bool = True
-) -> Recorded:
+def recorded(name: str, rows: slice, texts: Iterable[str] = LIMITS) -> Recorded:
     """Results of searches in columns: actions, values, depths, proofs, nodes."""
     game, state, found = make(name), sample_of(name), {}
     if name == "othello":
@@ -103,22 +87,26 @@ def recorded(
         state = stack([*(random_position(game, seed, 8 * seed) for seed in range(6)), *late])
     seeds, state = seeds_of(state)[rows], take(state, rows)
     for kind, evaluation in (("heuristic", None), ("learnt", trained_evaluation(game))):
-        if kind == "heuristic" or (learnt and evaluation is not None):
+        if kind == "heuristic" or evaluation is not None:
             for text in texts:
                 results = alphabeta_for(game, evaluation).search(state, seeds, LIMITS[text])
                 found[f"{kind} {text}"] = [column.tolist() for column in results]
     return found
 
 
-@pytest.mark.parametrize("name", RECORDED[:3])  # the others: `make compiled`
+@pytest.mark.parametrize("name", RECORDED[:3])
 def test_searches_are_as_recorded(name: str) -> None:
-    expected = json.loads(GOLDEN.read_text())[name]
-    for backend in backends(name):
-        in_python = backend == "numpy"  # a few searches, none of them deep
-        rows = slice(4, None, 4) if in_python else slice(None)
-        limits = list(LIMITS)[:3] if in_python else list(LIMITS)
-        found = recorded(name, rows, limits, learnt=in_python)
-        assert found == {text: [x[rows] for x in expected[text]] for text in found}
+    """Few of them, none deep."""
+    expected, rows = json.loads(GOLDEN.read_text())[name], slice(4, None, 4)
+    found = recorded(name, rows, list(LIMITS)[:3])
+    assert found == {text: [x[rows] for x in expected[text]] for text in found}
+
+
+@pytest.mark.usefixtures("in_machine_code")
+def test_machine_code_searches_as_recorded() -> None:
+    """The game that is compiled soonest; all of them: `make compiled`."""
+    expected = json.loads(GOLDEN.read_text())["wolf_and_sheep"]
+    assert recorded("wolf_and_sheep", slice(None)) == expected
 
 
 # ---- against plain search ------------------------------------------------------------------------
@@ -197,29 +185,12 @@ def test_ends_are_those_of_plain_search(board: str) -> None:
         assert margin(game.start()) == -8
 
 
-@pytest.mark.usefixtures("in_machine_code")
-def test_endgames_of_others() -> None:
-    """Black's discs less White's, and that the best square, counted from the top, keeps them."""
-    path = SHARED / "records" / "endgames_13_14.txt"
-    if not path.exists():
-        pytest.skip(f"{path.name} is not there: these endgames are other people's data")
-    rows = path.read_text().splitlines()
-    assert len(rows) == 40
-    for line in rows[::2]:
-        board, side, square, difference = line.split()
-        position = parse_position(OTHELLO, f"{board} {side}")
-        for here in (position, position.step(int(square) ^ 56)):
-            sign = -1 if here.to_move else 1
-            assert sign * margin(here) == int(difference)
-
-
 # ---- wins and losses in so many plies ------------------------------------------------------------
 
 
 # ---- rows, calls, threads ------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("in_machine_code")
 def test_rows_calls_and_earlier_searches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     state, seeds = sample_of("othello"), seeds_of(sample_of("othello"))
     for limits in (Limits(3), Limits(nodes=3000, endgame=30)):
@@ -231,7 +202,6 @@ def test_rows_calls_and_earlier_searches_do_not_matter(monkeypatch: pytest.Monke
         np.testing.assert_array_equal(alphabeta_for(OTHELLO).search(state, seeds, limits), whole)
 
 
-@pytest.mark.usefixtures("in_machine_code")
 def test_matches_go_on_with_earlier_values_and_repeat() -> None:
     state, searcher, limits = sample_of("othello", 2), alphabeta_for(OTHELLO), Limits(nodes=400)
     tables = [searcher.new_table(400) for _ in range(2)]
@@ -244,15 +214,15 @@ def test_matches_go_on_with_earlier_values_and_repeat() -> None:
     np.testing.assert_array_equal(searcher.search(state, seeds_of(state), limits), alone)
 
     def play(agent: object) -> list[int]:
-        actions = play_match(OTHELLO, agent, "greedy", pairs=3, seed=3).actions
+        actions = play_match(OTHELLO, agent, "greedy", pairs=1, seed=3).actions
         assert actions is not None
         return [*map(int, actions.flat)]
 
-    agent = AlphaBetaAgent(nodes=1000)
+    agent = AlphaBetaAgent(nodes=600)
     games = play(agent)
     assert play(agent) == play(copy.deepcopy(agent)) == games
     assert play(lambda game, state, rng: agent.act(game, state, rng)) != games
-    both = [play_match(OTHELLO, agent, other, 3) for other in (agent, copy.deepcopy(agent))]
+    both = [play_match(OTHELLO, agent, other, 1) for other in (agent, copy.deepcopy(agent))]
     np.testing.assert_array_equal(both[0].actions, both[1].actions)  # each side has its own
 
 
@@ -314,8 +284,8 @@ def test_a_time_ends_a_search() -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no such signals here")
-def test_ctrl_c_ends_a_search() -> None:
-    main, start = threading.main_thread().ident, OTHELLO.start()
+def test_ctrl_c_ends_a_search(backend: str) -> None:
+    main, start = threading.main_thread().ident, make("wolf_and_sheep").start()
     assert main is not None
 
     def is_searching() -> bool:
@@ -328,18 +298,17 @@ def test_ctrl_c_ends_a_search() -> None:
                 signal.pthread_kill(main, signal.SIGINT)
                 return
 
-    for _ in backends("othello"):
-        expected, over = search_one(start, Limits(3)), threading.Event()
-        other = threading.Thread(target=interrupt, args=(over,))
-        other.start()
-        try:
-            with pytest.raises(KeyboardInterrupt):
-                search_one(start, Limits(time=1e6))
-        finally:
-            over.set()
-            other.join()
-        # And the engine is as good as before.
-        np.testing.assert_array_equal(search_one(start, Limits(3)), expected)
+    expected, over = search_one(start, Limits(3)), threading.Event()
+    other = threading.Thread(target=interrupt, args=(over,))
+    other.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            search_one(start, Limits(time=1e6))
+    finally:
+        over.set()
+        other.join()
+    # And the engine is as good as before.
+    np.testing.assert_array_equal(search_one(start, Limits(3)), expected)
 
 
 @pytest.mark.parametrize(
