@@ -9,7 +9,7 @@ export function write({ tree, seats, view }) {
   for (const [key, value] of Object.entries({ moves: moves.join(" "), ply: branch.ply })) if (moves.length) told.set(key, value);
   if (branch !== node) told.set("tried", node.path.slice(branch.ply + 1).map(({ move }) => move).join(" "));
   for (const [i, name] of ["first", "second"].entries()) if (seats[i] !== "human") told.set(name, seats[i]);
-  return `#${view}/${encodeURIComponent(game)}?${told}`.replace(/%(3A|2C|2F|3D)/g, decodeURIComponent);
+  return `#${view}/${encodeURIComponent(game)}?${told}`.replace(/%(3A|2C|2F|3D)/g, decodeURIComponent).replace(/\?$/, "");
 }
 
 // `level` is short for an opponent who does not move first; null if the address has none.

@@ -131,7 +131,7 @@ class App {
       if (node) {
         table.seats = told.seats;
         await table.goTo(node);
-      } else if (told.view === "play" && !told.moves.length && !told.tried.length) await this.#openLesson(told);
+      } else if (!state && told.view === "play" && !told.moves.length) await this.#openLesson(told);
       else {
         await table.openGame(told);
         if (told.tried.length) await table.tryLine(table.node, told.tried, told.tried.length);
