@@ -32,26 +32,25 @@ from boardenvs.envs.aec import BoardAECEnv
 from boardenvs.envs.factory import Options, VectorOptions
 from boardenvs.envs.parallel import BoardParallelEnv
 from boardenvs.envs.vector import BoardVectorEnv
-from boardenvs.games.nine_mens_morris import NineMensMorris
 
 __all__ = ["env", "parallel_env", "raw_env", "vec_env"]
 
 
 def env(**options: Unpack[Options]) -> BoardAECEnv:
     """Make PettingZoo's turn-based environment; an illegal action loses the game."""
-    return factory.env(NineMensMorris(), **options)
+    return factory.env("nine_mens_morris", **options)
 
 
 def raw_env(**options: Unpack[Options]) -> BoardAECEnv:
     """Make the same as `env`, but an illegal action raises IllegalActionError."""
-    return factory.raw_env(NineMensMorris(), **options)
+    return factory.raw_env("nine_mens_morris", **options)
 
 
 def parallel_env(**options: Unpack[Options]) -> BoardParallelEnv:
     """Make PettingZoo's parallel environment: both act, the side not to move says noop."""
-    return factory.parallel_env(NineMensMorris(), **options)
+    return factory.parallel_env("nine_mens_morris", **options)
 
 
 def vec_env(num_envs: int = 1, **options: Unpack[VectorOptions]) -> BoardVectorEnv:
     """Make Gymnasium's vector environment of many games; see `BoardVectorEnv` for the options."""
-    return factory.vec_env(NineMensMorris(), num_envs, **options)
+    return factory.vec_env("nine_mens_morris", num_envs, **options)

@@ -29,26 +29,25 @@ from boardenvs.envs.aec import BoardAECEnv
 from boardenvs.envs.factory import Options, VectorOptions
 from boardenvs.envs.parallel import BoardParallelEnv
 from boardenvs.envs.vector import BoardVectorEnv
-from boardenvs.games.tictactoe import TicTacToe
 
 __all__ = ["env", "parallel_env", "raw_env", "vec_env"]
 
 
 def env(**options: Unpack[Options]) -> BoardAECEnv:
     """Make PettingZoo's turn-based environment; an illegal action loses the game."""
-    return factory.env(TicTacToe(), **options)
+    return factory.env("tictactoe", **options)
 
 
 def raw_env(**options: Unpack[Options]) -> BoardAECEnv:
     """Make the same as `env`, but an illegal action raises IllegalActionError."""
-    return factory.raw_env(TicTacToe(), **options)
+    return factory.raw_env("tictactoe", **options)
 
 
 def parallel_env(**options: Unpack[Options]) -> BoardParallelEnv:
     """Make PettingZoo's parallel environment: both act, the side not to move says noop."""
-    return factory.parallel_env(TicTacToe(), **options)
+    return factory.parallel_env("tictactoe", **options)
 
 
 def vec_env(num_envs: int = 1, **options: Unpack[VectorOptions]) -> BoardVectorEnv:
     """Make Gymnasium's vector environment of many games; see `BoardVectorEnv` for the options."""
-    return factory.vec_env(TicTacToe(), num_envs, **options)
+    return factory.vec_env("tictactoe", num_envs, **options)

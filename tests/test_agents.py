@@ -116,7 +116,7 @@ def test_parameters_are_read_by_their_types(tuned: None) -> None:
         ("alphabeta:depth=deep", "depth is 'deep': it must be a whole number or none"),
         ("mcts:c=none", "c is 'none': it must be a number"),
         ("alphabeta:time=0", "time is 0.0: it must be more than 0 seconds"),
-        ("mcts:rollouts=0", "simulations is 0: it must be 1 or more"),
+        ("mcts:rollouts=0", "simulations is 0: it must be 1 to"),
         ("greddy", "Did you mean 'greedy'"),
         ("runs/demo/policy.npz", "is a file: its player is 'policy:runs/demo/policy.npz'"),
         ("a.npz,shield=true", "its player is 'policy:a.npz,shield=true'"),

@@ -28,7 +28,7 @@ from boardenvs.search.mcts import (
     TreeSettings,
     parts,
 )
-from boardenvs.utils.checks import is_number, is_whole, quote
+from boardenvs.utils.checks import check_whole, is_number, quote
 
 _MOST_SIMULATIONS = 10_000_000  # whose tree takes some 20 GB
 _MOST_IN_TIME = 1 << 22  # whose tree takes some 2 to 6 GB
@@ -70,11 +70,8 @@ class MCTSAgent:
     time: float | None = None
 
     def __post_init__(self) -> None:
-        if self.simulations is not None and not is_whole(self.simulations, 1, _MOST_SIMULATIONS):
-            raise ValueError(
-                f"simulations is {quote(self.simulations)}: it must be 1 or more, at most "
-                f"{_MOST_SIMULATIONS}, and whole"
-            )
+        if self.simulations is not None:
+            check_whole("simulations", self.simulations, 1, _MOST_SIMULATIONS)
         if not is_number(self.c, 0, sys.float_info.max):
             raise ValueError(f"c is {quote(self.c)}: it must be 0 or more, and finite")
         check_time(self.time)

@@ -475,16 +475,15 @@ def _check_filling(game: Game, positions: list[Position], actions: list[int]) ->
 
 
 def _check_captures(game: Game, position: Position) -> None:
-    if not game.fills_by_capture:
+    if not game.fills_by_capture or game.board.words > 1:  # which is searched otherwise
         return
-    empty = game.board.all ^ (position.own | position.opp | game.holes)
-    own, opp = position.words[: game.board.words], position.words[game.board.words :]
-    after = game.kernels.words_after.one
+    own, opp = position.own, position.opp
+    empty = game.board.all ^ (own | opp | game.holes)
     mine, theirs = (
-        sum(1 << s for s in squares_of(empty) if after(*a, *b, 0, s)[: len(b)] != b)
+        sum(1 << s for s in squares_of(empty) if game.kernels.words_after.one(a, b, 0, s)[0] != b)
         for a, b in ((own, opp), (opp, own))
     )
-    moves = 0 if position.terminated else join(position.legal_bits) & game.board.all
+    moves = 0 if position.terminated else position.legal_bits[0] & game.board.all
     if mine != moves or position.terminated != (not mine and not theirs):
         raise RulesError(
             f"fills_by_capture is True, but {_names(game, mine) or 'no square'} would capture, and "

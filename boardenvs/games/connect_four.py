@@ -8,7 +8,7 @@ from functools import cached_property, reduce
 from operator import or_
 from typing import ClassVar
 
-from boardenvs.board import LARGEST, Direction, Symmetry, steps
+from boardenvs.board import LARGEST, Direction, Symmetry, steps, symmetries_of
 from boardenvs.game import RED, WINNING_LINE, About, Dropping, Game, Look, Position, disc
 from boardenvs.game.look import Circle, Ink
 from boardenvs.game.rules import DRAW
@@ -71,7 +71,7 @@ full without such a line, it is a draw.""",
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
-        return Symmetry(board=self.board), Symmetry(flip_files=True, board=self.board)
+        return symmetries_of(self.board)[:4:2]
 
     @cached_property
     def _files(self) -> Table:

@@ -93,12 +93,7 @@ class LinesOfAction(Game):
 
     @property
     def about(self) -> About:
-        black, white = (list(map(self.square_name, squares_of(x))) for x in self.setup())
-        middle = self.size - 2
-        starts = (
-            f"{black[0]} to {black[middle - 1]} and {black[middle]} to {black[-1]}",
-            f"{white[0]} to {white[-2]} and {white[1]} to {white[-1]}",
-        )
+        starts = [", ".join(map(self.square_name, squares_of(x))) for x in self.setup()]
         return about_lines_of_action(self.rules, self.max_steps, self.size, starts)
 
     @cached_property

@@ -205,23 +205,19 @@ def _unsafe(axis: Direction | Lanes, empty: Bits, stable: Bits, board: Bits) -> 
 
 def _beyond(direction: Direction | Lanes, own: Bits, opp: Bits) -> Bits:
     """Return the squares beyond lines of `opp` that begin beside `own`."""
-    return step(fill(own, opp & direction.inner, direction, _longest(direction)), direction)
+    longest = direction.board.rows - 2  # it lies between two discs
+    return step(fill(own, opp & direction.inner, direction, longest), direction)
 
 
 def _bracketed(direction: Direction | Lanes, placed: Bits, own: Bits, opp: Bits) -> Bits:
     """Return the line of `opp` that `placed` and a disc of `own` bracket in this direction."""
-    line = fill(placed, opp & direction.inner, direction, _longest(direction))
+    line = fill(placed, opp & direction.inner, direction, direction.board.rows - 2)
     return guard(line, partial(_if_bracketed, direction=direction), own)
 
 
 def _if_bracketed(line: Bits, own: Bits, direction: Direction | Lanes) -> Bits:
     """Return the line where a disc of `own` follows it, else nothing."""
     return line & spread(nonzero(step(line, direction) & own), direction.board.all)
-
-
-def _longest(direction: Direction | Lanes) -> int:
-    """Return how many squares a bracketed line has at most: it lies between two discs."""
-    return direction.board.rows - 2
 
 
 def _value(weights: dict[int, int], discs: Bits, others: Bits) -> Bits:

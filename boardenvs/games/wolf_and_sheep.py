@@ -44,7 +44,7 @@ from boardenvs.games.appearance import (
     instructions_of_wolf_and_sheep,
 )
 from boardenvs.kernel import ALL, Bits, Table, less, nonzero, popcount, spread
-from boardenvs.utils.checks import check_name, is_whole, quote
+from boardenvs.utils.checks import check_name, check_whole
 
 WOLF, SHEEP = 0, 1
 DIAGONAL = (NE, SE, SW, NW)
@@ -87,11 +87,8 @@ class WolfAndSheep(Game):
 
     def __post_init__(self) -> None:
         check_name("rules", self.rules, STEPS)
-        if self.max_plies is not None and not is_whole(self.max_plies, 1, MAX_PLY):
-            raise ValueError(
-                f"max_plies is {quote(self.max_plies)}: it must be 1 or more, or None, "
-                "at most 2**30, and whole"
-            )
+        if self.max_plies is not None:
+            check_whole("max_plies", self.max_plies, 1, MAX_PLY)
 
     @property
     def about(self) -> About:

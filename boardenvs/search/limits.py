@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from boardenvs.game.state import IntArray
-from boardenvs.utils.checks import is_number, is_whole, quote
+from boardenvs.utils.checks import check_whole, is_number, quote
 
 MAX_DEPTH = 100  # plies; the table's tags know distances below 255
 ENDGAME = 24  # empty squares from which an analysis solves a position to the end
@@ -34,12 +34,9 @@ class Limits:
     reductions: bool = False
 
     def __post_init__(self) -> None:
-        if not is_whole(self.depth, 1, MAX_DEPTH):
-            raise ValueError(f"depth is {quote(self.depth)}: it must be 1 to {MAX_DEPTH} plies")
-        if self.nodes is not None and not is_whole(self.nodes, 1, MAX_NODES):
-            raise ValueError(
-                f"nodes is {quote(self.nodes)}: it must be 1 or more, at most 2**62, and whole"
-            )
+        check_whole("depth", self.depth, 1, MAX_DEPTH)
+        if self.nodes is not None:
+            check_whole("nodes", self.nodes, 1, MAX_NODES)
         check_time(self.time)
         if not is_number(self.probcut, 0, MAX_PROBCUT):
             raise ValueError(
@@ -47,8 +44,7 @@ class Limits:
             )
         if not isinstance(self.reductions, bool):
             raise ValueError(f"reductions is {quote(self.reductions)}: it must be true or false")
-        if not is_whole(self.endgame, 0, 64):
-            raise ValueError(f"endgame is {quote(self.endgame)}: it must be 0 to 64 empty squares")
+        check_whole("endgame", self.endgame, 0, 64)
 
 
 def check_time(time: object) -> None:
