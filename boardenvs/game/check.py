@@ -292,10 +292,6 @@ def _place(position: Position) -> str:
     return f"{position.game.id}, {position.fen()!r}"
 
 
-def _names(game: Game, squares: int) -> str:
-    return ", ".join(map(game.square_name, squares_of(squares)))
-
-
 def _check_object(game: Game, position: Position) -> None:
     """A position in plain Python stays as it is when it is played on, each time in the same way."""
     before = _shown(position)
@@ -351,7 +347,7 @@ def _numbers(game: Game, position: Position) -> Iterator[tuple[str, int, int]]:
 def _check_squares(game: Game, position: Position) -> None:
     both = position.own & position.opp
     if both:
-        raise RulesError(f"both sides have a piece on {_names(game, both)}")
+        raise RulesError(f"both sides have a piece on {game.square_names(both)}")
     try:
         again = game.position(position.by_role(), position.to_move, position.ply)
     except PositionError as error:
@@ -486,8 +482,8 @@ def _check_captures(game: Game, position: Position) -> None:
     moves = 0 if position.terminated else position.legal_bits[0] & game.board.all
     if mine != moves or position.terminated != (not mine and not theirs):
         raise RulesError(
-            f"fills_by_capture is True, but {_names(game, mine) or 'no square'} would capture, and "
-            "the game says otherwise"
+            f"fills_by_capture is True, but {game.square_names(mine) or 'no square'} would capture, "
+            "and the game says otherwise"
         )
 
 
@@ -498,7 +494,7 @@ def _check_stable(game: Game, positions: list[Position]) -> None:
         for position in positions:
             lost = kept & ~position.pieces(role)
             if lost:
-                names = _names(game, lost)
+                names = game.square_names(lost)
                 raise RulesError(f"{game.roles[role]} loses {names}, which were stable {since}")
             if position.to_move != role:
                 stable = join(game.kernels.stable.one(*position.words))

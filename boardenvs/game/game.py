@@ -189,6 +189,10 @@ class Game(Rules):
         """
         return square_name(self.named_squares[square], self.board, self.look.files)
 
+    def square_names(self, squares: int) -> str:
+        """Return the names of a set of squares: "a1, b2"."""
+        return ", ".join(map(self.square_name, squares_of(squares)))
+
     def parse_square(self, text: str) -> int:
         """Return the inverse of `square_name`; ValueError for anything else."""
         return self.named_squares[parse_square(text, self.board, self.look.files)]
@@ -250,8 +254,9 @@ class Game(Rules):
         _check_turn(to_move, ply)
         on_holes = (words[0] | words[1]) & self.holes
         if on_holes:
-            names = ", ".join(map(self.square_name, squares_of(on_holes)))
-            raise PositionError(f"there is a piece on {names}, which is a hole")
+            raise PositionError(
+                f"there is a piece on {self.square_names(on_holes)}, which is a hole"
+            )
         self.check_squares(words)
         split = self.split(words)
         own_words = swap_sides(self.word_names[: self.known_words], split) if to_move else split

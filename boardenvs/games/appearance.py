@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from boardenvs.board.bitboard import Board
 from boardenvs.game.look import SHADOW, Circle, Ink, Look, PieceLook, Shape, mirrored, pair, piece
 from boardenvs.game.rules import About
 
@@ -31,9 +29,9 @@ Holes are never occupied, and no line of discs runs through one. `othello_holes_
 diagonally beside the four squares in the centre: on 8x8 c3, c6, f3 and f6."""
 
 _INSTRUCTIONS = """\
-Black and white take turns, black first. The board has {board} squares. The game starts with white
-discs on {white} and black discs on {black}. On its turn a side places a disc of its own on an empty
-square, such that one or more opposing discs lie in a straight line, along a row, a column or a
+Black and white take turns, black first. The board has {size}x{size} squares. The game starts with
+white discs on {white} and black discs on {black}. On its turn a side places a disc of its own on an
+empty square, such that one or more opposing discs lie in a straight line, along a row, a column or a
 diagonal, without a gap between the new disc and another disc of its own. All opposing discs that
 are bracketed so, in whatever direction, flip and are its own from then on. A side that has no such
 square passes; a side that has one may not pass.
@@ -49,16 +47,12 @@ _SOURCES = {
 }
 
 
-def about_othello(
-    game_id: str, board: Board, starts: Sequence[Sequence[str]], holes: Sequence[str]
-) -> About:
-    """Return the words of the page of Othello under this id, on a board with these holes, where
-    black and white start on these squares.
+def about_othello(game_id: str, size: int, black: str, white: str, holes: str) -> About:
+    """Return the words of the page of Othello under this id, on a board of this size with these
+    holes, where black and white begin on these squares.
     """
-    names = ", ".join(holes)
-    without = f"\n\nHoles are {names}: no disc is placed there, nor does a line run through one."
-    black, white = map(" and ".join, starts)
-    words = {"black": black, "white": white, "board": f"{board.rows}x{board.columns}"}
+    words = {"black": black, "white": white, "size": size}
+    without = f"\n\nHoles are {holes}: no disc is placed there, nor does a line run through one."
     return About(
         title={
             "othello": "Othello",
@@ -134,9 +128,8 @@ that direction, itself included: it lands on the first square beyond them.""",
 }
 
 
-def about_lines_of_action(rules: str, max_steps: int, size: int, starts: Sequence[str]) -> About:
-    """Return the words of the game's page; `starts` are the squares where each side begins."""
-    black, white = starts
+def about_lines_of_action(rules: str, max_steps: int, size: int, black: str, white: str) -> About:
+    """Return the words of the game's page, with the squares where the sides begin."""
     instructions = f"""\
 Black and white take turns, black first, on a board of {size}x{size} squares. Black starts with
 pieces on {black}, white on {white}. On its turn a side moves one of its pieces in a straight line,

@@ -36,7 +36,6 @@ from boardenvs.board.bitboard import (
     lowest,
     ray,
     rings,
-    squares_of,
     steps,
 )
 from boardenvs.board.bitslice import countdown, line_counts
@@ -93,8 +92,8 @@ class LinesOfAction(Game):
 
     @property
     def about(self) -> About:
-        starts = [", ".join(map(self.square_name, squares_of(x))) for x in self.setup()]
-        return about_lines_of_action(self.rules, self.max_steps, self.size, starts)
+        starts = map(self.square_names, self.setup())
+        return about_lines_of_action(self.rules, self.max_steps, self.size, *starts)
 
     @cached_property
     def notation(self) -> Moving:  # type: ignore[override]

@@ -95,11 +95,8 @@ class Othello(Game):
 
     @property
     def about(self) -> About:
-        black, white, holes = (
-            [self.square_name(square) for square in squares_of(squares)]
-            for squares in (*self.setup(), self.holes)
-        )
-        return about_othello(self.id, self.board, (sorted(black), sorted(white)), holes)
+        names = map(self.square_names, (*self.setup(), self.holes))
+        return about_othello(self.id, self.size, *names)
 
     @property
     def opening_plies(self) -> tuple[int, int]:
