@@ -482,8 +482,8 @@ def _check_captures(game: Game, position: Position) -> None:
     moves = 0 if position.terminated else position.legal_bits[0] & game.board.all
     if mine != moves or position.terminated != (not mine and not theirs):
         raise RulesError(
-            f"fills_by_capture is True, but {game.square_names(mine) or 'no square'} would capture, "
-            "and the game says otherwise"
+            f"fills_by_capture is True, but {game.square_names(mine) or 'no square'} would "
+            "capture, and the game says otherwise"
         )
 
 

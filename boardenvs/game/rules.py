@@ -102,6 +102,7 @@ class Rules(ABC):
     # It fills up, a square may be filled exactly where that takes opposing squares, and the game is
     # over where neither side can: the last empty squares are then searched without `moves`.
     fills_by_capture: ClassVar[bool] = False
+    opening_plies: ClassVar[tuple[int, int]] = (4, 8)  # random plies of openings: fewest and most
     # In a game whose sides differ by it alone: the position's image is played alike by the other
     # side. Networks see the board turned by it where the second role is to move.
     mover_symmetry: ClassVar[Symmetry | None] = None
@@ -117,11 +118,6 @@ class Rules(ABC):
     def symmetries(self) -> tuple[Symmetry, ...]:
         """The symmetries that leave the rules unchanged, including the identity."""
         return (Symmetry(board=self.board),)
-
-    @property
-    def opening_plies(self) -> tuple[int, int]:
-        """The random plies with which games of a match begin: fewest and most."""
-        return (4, 8) if self.board.size > 24 else (2, 4)
 
     @property
     def judged_as(self) -> Rules:
@@ -141,7 +137,8 @@ class Rules(ABC):
         size = getattr(self, "size", None)
         sizes = getattr(self, "rows", size), getattr(self, "columns", size)
         shape = self.shape if None in sizes else sizes
-        name = type(self).__name__
+        game: Any = self
+        name = game.source.__name__
         _check_shape(name, shape)
         if self.shape is not EIGHT and self.shape != shape:
             raise ValueError(

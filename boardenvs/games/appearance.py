@@ -31,8 +31,8 @@ diagonally beside the four squares in the centre: on 8x8 c3, c6, f3 and f6."""
 _INSTRUCTIONS = """\
 Black and white take turns, black first. The board has {size}x{size} squares. The game starts with
 white discs on {white} and black discs on {black}. On its turn a side places a disc of its own on an
-empty square, such that one or more opposing discs lie in a straight line, along a row, a column or a
-diagonal, without a gap between the new disc and another disc of its own. All opposing discs that
+empty square, such that one or more opposing discs lie in a straight line, along a row, a column or
+a diagonal, without a gap between the new disc and another disc of its own. All opposing discs that
 are bracketed so, in whatever direction, flip and are its own from then on. A side that has no such
 square passes; a side that has one may not pass.
 

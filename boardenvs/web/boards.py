@@ -52,7 +52,7 @@ def describe_game(game: Game) -> dict[str, Any]:
         # The badges of kinds of pieces that can be placed by hand; None where other words of a
         # position tell what placed pieces do not, such as men in hand, or pieces would float.
         "placed": None
-        if any(game.setup()[2:]) or not game.in_words or isinstance(game.notation, Dropping)
+        if not game.in_words or any(game.setup()[2:]) or isinstance(game.notation, Dropping)
         else [name for name, _ in game.look.badges if name in game.further_words],
         "drops": isinstance(game.notation, Dropping),  # a click anywhere in a file drops there
         "points": game.margin_counts,  # whether points are counted at the end
