@@ -275,7 +275,7 @@ def test_texts_and_pictures() -> None:
     assert "2 S4 S4 S4 S4 S4 S4 ." in write_prompt(GameSession(GAME))
     assert "Sow the seeds" in page_of(GAME)
     assert describe_game(GAME)["text"] == "sowing:Sowing"
-    assert describe_position(GAME.start())["legal"][2][:2] == ["c1", (2,)]
+    assert [*describe_position(GAME.start())["legal"][2][:2]] == ["c1", (2,)]
     shown = render.ShownGame(GAME, [GAME.start(), position], [0], "a game")
     assert "a1" in render.to_page([shown], title="games")
 
