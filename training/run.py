@@ -222,6 +222,8 @@ class Run(ABC):
         else:
             try:
                 warnings += self._go_on(saved)
+            except OSError:  # of this machine, such as a full disk
+                raise
             except Exception as error:  # others may have made it
                 raise RunError(
                     f"{folder} has no checkpoint of this run: {describe(error)}"
