@@ -114,7 +114,7 @@ def test_a_position_is_another_only_while_a_capture_en_passant_is_legal(
         assert not position.is_over()
         before, position = position, position.step(position.game.parse_action(move))
         if before.ply == 0:
-            assert position.word("passed") == (0 if "R" in fen else 1 << 16)
+            assert position.word("en_passant") == (0 if "R" in fen else 1 << 16)
     assert position.is_over()
     assert position.game.ending(position) == "by repetition"
 

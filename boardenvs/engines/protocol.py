@@ -58,8 +58,7 @@ class Protocol(ABC):
     def knows(line: str) -> bool:
         """Return whether this line is the answer of an engine of this protocol to the probe."""
 
-    @abstractmethod
-    def greet(self) -> None:
+    def greet(self) -> None:  # noqa: B027 - UCI leaves it to `begin`, which knows the game
         """Read the remaining answers to probes, and ask for the engine's abilities."""
 
     @abstractmethod

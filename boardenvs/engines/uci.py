@@ -26,15 +26,11 @@ class Uci(Protocol):
     """Asks an engine over UCI."""
 
     title, probe = "UCI", "uci"
-    _engine: Any  # python-chess's, as the board of the game that the engine has, and its limit
-    _board: Any
+    _engine: Any  # python-chess's
 
     @staticmethod
     def knows(line: str) -> bool:
         return line == "uciok"
-
-    def greet(self) -> None:
-        """Leave the greeting to `begin`: python-chess is only needed for chess."""
 
     def begin(self, game: Game, depth: int | None, move_time: float | None) -> None:
         if not isinstance(game, Chess):
@@ -55,16 +51,14 @@ class Uci(Protocol):
         self._finish(greet())
 
     def ask(self, session: GameSession) -> str:
-        from chess import Board, Move
+        from chess import Board
 
-        goes_on, plies = self._news(session)
+        board, (goes_on, _) = Board(session.start.fen()), self._news(session)
         if not goes_on:
-            self._board, self._id = Board(session.start.fen()), object()
-        for _, name in plies:
-            move = Move.from_uci(name)
-            ends = move.from_square, move.to_square, move.promotion
-            self._board.push(self._board.find_move(*ends))  # with the q of a queen
-        question = self._engine.play(self._board, self._limit, game=self._id)
+            self._id = object()
+        for position, action in zip(session.positions, session.actions, strict=False):
+            board.push_san(session.game.usual_name(action, position))
+        question = self._engine.play(board, self._limit, game=self._id)
         return str(self._finish(question).move)
 
     def _finish(self, question: Coroutine[Any, Any, Any]) -> Any:

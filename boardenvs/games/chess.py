@@ -38,7 +38,6 @@ JUMPS = [
 ]
 RANK = [EIGHT.rank(y) for y in range(8)]
 HOME = RANK[1] | RANK[6]  # of pawns
-_E1_E8 = from_squares(["e1", "e8"])
 QUIET = 100  # plies without capture or pawn move that make a draw
 PROMOTED = "rbn"  # to what else than a queen
 
@@ -80,9 +79,8 @@ _NAMES = [
 ]
 _NUMBERS = {name: action for action, name in enumerate(_NAMES) if "--" not in name}
 _NUMBERS |= {f"{name[:-1]}q": _NUMBERS[name[:-1]] for name in _NUMBERS if name[-1] == "n"}
-_SAN = re.compile(r"([KQRBNP]?)([a-h]?)([1-8]?)[-x:]?([a-h])([1-8])=?\(?([QRBNqrbn]?)\)?")
-_CASTLED = {"O-O": "Keg1", "O-O-O": "Kec1"}
-_LETTERS, _FILES, _DIGITS = "".join(LETTERS.values()), "abcdefgh", "12345678"
+_SAN = re.compile(r"([KQRBNP]?)([a-h]?)([1-8]?)[-x:]?([a-h][1-8])=?\(?([QRBNqrbn]?)\)?")
+_CASTLED = {"O-O": ("Keg1", "Keg8"), "O-O-O": ("Kec1", "Kec8")}  # by role
 
 
 @dataclass(frozen=True)
@@ -105,18 +103,16 @@ class Moves(Notation):
     def turns(self, text: str, position: Position) -> list[tuple[int, ...]]:
         """Read algebraic notation, short or long: "Nbd7", "e4xd5", "e7-e8=Q", "0-0"."""
         text = re.sub(r"[+#!?\s]|e\.p\.", "", text)
-        castled = _CASTLED.get(text.upper().replace("0", "O"))
-        if (match := _SAN.fullmatch(castled or text)) is None:
+        text = _CASTLED.get(text.upper().replace("0", "O"), (text, text))[position.to_move]
+        if (match := _SAN.fullmatch(text)) is None:
             return []
-        kind, file, rank, *end, piece = match.groups()
-        kind = kind or (_LETTERS if file and rank else "P")
-        forms = kind, file or _FILES, rank or _DIGITS, *end, piece.lower() or "q-"
-        if castled:
-            forms = "K", file, _DIGITS, end[0], _DIGITS, "-"
+        kind, file, rank, end, piece = match.groups()
+        kind = kind or ("PNBRQK" if file and rank else "P")
+        forms = kind, file or "abcdefgh", rank or "12345678", end, piece.lower() or "q-"
         return [
             (action,)
             for action in position.legal_actions()
-            if _NAMES[action][2] == end[0] and all(map(contains, forms, _in_full(position, action)))
+            if _NAMES[action][2:4] == end and all(map(contains, forms, _in_full(position, action)))
         ]
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
@@ -130,41 +126,22 @@ class Moves(Notation):
 
     def other_name(self, game: Game, action: int, position: Position) -> str:
         """Standard Algebraic Notation: "Nf3", "exd5", "O-O", "e8=Q+"."""
-        after = position.step(action)
+        after, (letter, *begin, end, piece) = position.step(action), _in_full(position, action)
+        takes = "x" * (after.own != position.opp)
         check = "#" if any(after.points()) else "+" if _checking(after) else ""
-        return _san(position, action) + check
+        forms = [begin[0] * len(takes)] if letter == "P" else ["", *begin, "".join(begin)]
+        rest = f"{takes}{end}={piece.upper()}".replace("=-", "")
+        texts = *_CASTLED, *(f"{letter.strip('P')}{form}{rest}" for form in forms)
+        # The first that means no other move.
+        return next(x for x in texts if self.turns(x, position) == [(action,)]) + check
 
 
-def _in_full(position: Position, action: int) -> str:
-    """Return the piece, its squares and what a pawn becomes: "Ng1f3-", "Pe7e8q"."""
-    letter = LETTERS[_kind(position, action % 64)]
-    queens = letter == "P" and _NAMES[action][3] in "18"
-    return f"{letter}{_NAMES[action]}{'q' if queens else '-'}"
-
-
-def _kind(position: Position, square: int) -> str:
-    """Return the kind of the piece on a square."""
-    return next(kind for kind in LETTERS if position.word(kind) >> square & 1)
-
-
-def _san(position: Position, action: int) -> str:
-    """Return the move without the sign of check."""
-    source, target = _ENDS[action]
-    kind = _kind(position, source)
-    begin, end = square_name(source), square_name(target)
-    if kind == "kings" and abs(target - source) == 2:
-        return "O-O" if target > source else "O-O-O"
-    if kind == "pawns":
-        text = end if begin[0] == end[0] else f"{begin[0]}x{end}"
-        return text + (f"={_PIECES[action // 64].upper() or 'Q'}" if end[1] in "18" else "")
-    others = [
-        square_name(a % 64)
-        for a in position.legal_actions()
-        if _TARGETS[a] == 1 << target and a != action and position.word(kind) >> a % 64 & 1
-    ]
-    forms = "", begin[0], begin[1], begin  # the first one that no other piece shares
-    begin = next(form for form in forms if not any(form in other for other in others))
-    return f"{LETTERS[kind]}{begin}{'x' * (position.opp >> target & 1)}{end}"
+def _in_full(position: Position, action: int) -> tuple[str, ...]:
+    """Return the piece, its file and rank, where it goes, and what a pawn becomes or "-"."""
+    name = _NAMES[action]
+    letter = next(x for kind, x in LETTERS.items() if position.word(kind) >> action % 64 & 1)
+    queen = "q" if letter == "P" and name[3] in "18" else "-"
+    return letter, *name[:2], name[2:4], name[4:] or queen
 
 
 Ways: TypeAlias = dict[tuple[Direction, int], Bits]  # what may go so far in a direction
@@ -194,9 +171,9 @@ class Chess(Game):
     # Rooks that may still castle, and the square that a pawn has just passed where it can be taken.
     squares: ClassVar = (
         *("own", "opp", "pawns", "knights", "bishops", "rooks", "queens", "kings"),
-        *("castling", "passed"),
+        *("castling", "en_passant"),
     )
-    numbers: ClassVar = {"quiet": QUIET + 1}
+    numbers: ClassVar = {"halfmove_clock": QUIET + 1}
     history: ClassVar = QUIET  # no position from before a capture or pawn move comes again
     letters: ClassVar = {sign: (k // 6, 2 + k % 6) for k, sign in enumerate("PNBRQKpnbrqk")}
     notation: ClassVar = Moves()
@@ -245,29 +222,28 @@ positions in which neither side has the pieces for a mate are draws.""",
 
     def position(self, words: tuple[int, ...], to_move: int = 0, ply: int = 0) -> Position:
         """Return the position of these words, without a passed square if nobody can take there."""
-        position = super().position(words, to_move, ply)
-        board = _Board._make((*position.words[:11], to_move))
-        theirs, home = board._replace(own=board.opp, opp=board.own, to_move=1 - to_move), 0
-        for side in (board, theirs):
-            king = side.own & side.kings
-            if king.bit_count() != 1:
-                raise PositionError(f"{self.sides[side.to_move]} must have one king")
-            # The king on e1 or e8 becomes the corners of its rank.
-            home |= side.own & side.rooks & (king & side.rank(0) & _E1_E8) * 0x81 >> 4
+        board = _board(super().position(words, to_move, ply))
+        for side, pieces in zip(self.sides, words, strict=False):
+            if (pieces & board.kings).bit_count() != 1:
+                raise PositionError(f"{side} must have one king")
+        first = words[0] & RANK[0] | words[1] & RANK[7]
+        kings = board.kings & first & from_squares(["e1", "e8"])
         up, down = (S, N) if to_move else (N, S)
         jumped = board.empty & step(board.empty, down) & step(board.opp & board.pawns, up)
         for rule, wrong in (
             ("a piece is of one kind", reduce(xor, board[:8])),
             ("no pawn stands on the first or last rank", board.pawns & (RANK[0] | RANK[7])),
-            ("a rook castles if it and its king are at home", board.castling & ~home),
+            (
+                "a rook castles if it and its king are at home",
+                board.castling & ~((kings << 3 | kings >> 4) & board.rooks & first),
+            ),
             ("no pawn has just passed it, en passant", board.passed & ~(jumped & board.rank(5))),
-            ("it checks a king that is not to move", _threats(theirs).checking),
+            ("it checks a king that is not to move", _threats(board.turned).checking),
         ):
             if wrong:
-                raise PositionError(f"{self.word_text('passed', wrong)}: {rule}")
-        if not board.passed or any(_passing(board, _threats(board)).values()):
-            return position
-        return super().position((*words[:9], 0, words[10]), to_move, ply)
+                raise PositionError(f"{self.word_text('castling', wrong)}: {rule}")
+        passed = board.passed if any(_passing(board, _threats(board)).values()) else 0
+        return super().position((*words[:9], passed, words[10]), to_move, ply)
 
     def fen(self, position: Position) -> str:
         return write_fen(position, super().fen(position).split()[0])
@@ -341,11 +317,10 @@ positions in which neither side has the pieces for a mate are draws.""",
         return position.own & position.word("kings") if _checking(position) else 0
 
     def ending(self, position: Position) -> str:
-        words = *position.words[:11], position.to_move
-        board = _Board(*words)
+        board = _board(position)
         if any(position.points()):
             return "by checkmate"
-        if not any(self.moves(*words)):
+        if not any(self.moves(*board)):
             return "by stalemate"
         if _nobody_mates(board):
             return "by insufficient material"
@@ -358,8 +333,7 @@ positions in which neither side has the pieces for a mate are draws.""",
     def evaluate(self, *words: Any) -> tuple[Bits, Bits]:
         """Return values of the pieces by where they stand, in hundredths of a pawn."""
         board = _Board(*words[:12])
-        theirs = board._replace(own=board.opp, opp=board.own, to_move=board.to_move ^ 1)
-        return _value(board), _value(theirs)
+        return _value(board), _value(board.turned)
 
     def forcing(self, *words: Any) -> list[Bits]:
         """Captures, and pawns that become queens."""
@@ -374,8 +348,7 @@ positions in which neither side has the pieces for a mate are draws.""",
 
 def _checking(position: Position) -> int:
     """Return the pieces that give check."""
-    board = _Board._make((*position.words[:11], position.to_move))
-    return int(_threats(board).checking)
+    return int(_threats(_board(position)).checking)
 
 
 class _Board(NamedTuple):
@@ -397,6 +370,11 @@ class _Board(NamedTuple):
         return ~(self.own | self.opp) & ALL
 
     @property
+    def turned(self) -> _Board:
+        """The board as the other side sees it."""
+        return self._replace(own=self.opp, opp=self.own, to_move=self.to_move ^ 1)
+
+    @property
     def runner(self) -> Bits:
         """The pawn that can be taken en passant."""
         north, south = step(self.passed, N), step(self.passed, S)
@@ -413,6 +391,10 @@ class _Board(NamedTuple):
     def rank(self, y: int) -> Bits:
         """Return a rank, counted from 0 at the own side."""
         return RANK[y] & self.going(N) | RANK[7 - y] & self.going(S)
+
+
+def _board(position: Position) -> _Board:
+    return _Board._make((*position.words[:11], position.to_move))
 
 
 def _slides(board: _Board, threats: Threats, targets: Bits) -> Ways:

@@ -42,7 +42,7 @@ def usual_text(text: str) -> str:
     counts |= dict(_COUNTS.findall(re.sub('"[^"]*"', "", operations)))
     ply = 2 * max(1, int(counts["fmvn"])) - 2 + "wb".index(side)
     rooks = ",".join(map(_ROOKS.__getitem__, castling.strip("-")))
-    words = f"castling={rooks} passed={passed.strip('-')} quiet={counts['hmvc']}"
+    words = f"castling={rooks} en_passant={passed.strip('-')} halfmove_clock={counts['hmvc']}"
     return f"{board} {_SIDES[side]} {ply} {words}"
 
 
@@ -50,6 +50,6 @@ def write_fen(position: Position, board: str) -> str:
     """Return a position as FEN, of which this is the board."""
     *_, rooks, passed, clock = position.by_role()
     castling = "".join(k for k, rook in _ROOKS.items() if rooks >> parse_square(rook) & 1) or "-"
-    square = position.game.word_text("passed", passed) or "-"
+    square = position.game.word_text("en_passant", passed) or "-"
     side, number = "wb"[position.to_move], position.ply // 2 + 1
     return f"{board} {side} {castling} {square} {clock} {number}"
