@@ -44,7 +44,7 @@ class RateCommand:
     ] = 1000
     seconds: Annotated[
         float,
-        Option(help="Seconds at most; if they end it, results vary with the machine.", min=0.01),
+        Option(help="Seconds, roughly; if they end it, results vary with the machine.", min=0.01),
     ] = 100.0
     seed: Seed = 0
     workers: Workers = None
