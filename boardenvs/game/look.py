@@ -41,10 +41,11 @@ class Circle(NamedTuple):
 
 
 class Polygon(NamedTuple):
-    """A filled polygon."""
+    """A filled polygon, whose ink reaches as far as `edge` beyond its sides."""
 
     points: tuple[tuple[float, float], ...]
     ink: Ink
+    edge: float = 0.0
 
 
 class Text(NamedTuple):

@@ -83,8 +83,12 @@ def _draw(pygame: ModuleType, surface: Any, shape: Shape, unit: int) -> None:
                 pygame.draw.circle(
                     surface, rim.lerp(bright, part), centre, (1 - part) * radius * unit
                 )
-        case Polygon(points, ink):
-            pygame.draw.polygon(surface, _rgba(ink), [(x * unit, y * unit) for x, y in points])
+        case Polygon(points, ink, edge):
+            corners = [(x * unit, y * unit) for x, y in points]
+            pygame.draw.polygon(surface, _rgba(ink), corners)
+            pygame.draw.lines(surface, _rgba(ink), True, corners, round(2 * edge * unit))
+            for corner in corners:
+                pygame.draw.circle(surface, _rgba(ink), corner, edge * unit)
         case Text(x, y, text, size, ink):
             pygame.font.init()
             # At 1.2 times the size the bundled font's letters are as large as Helvetica's.

@@ -138,9 +138,10 @@ def _shape(shape: Shape) -> str:
         case Circle(x, y, radius, ink, glow):
             fill = _fill(ink) if glow is None else f'fill="url(#{id_of((ink.colour, glow))})"'
             return f'<circle cx="{_n(x)}" cy="{_n(y)}" r="{_n(radius)}" {fill}/>'
-        case Polygon(points, ink):
+        case Polygon(points, ink, edge):
             path = " ".join(f"{_n(x)},{_n(y)}" for x, y in points)
-            return f'<polygon points="{path}" {_fill(ink)}/>'
+            stroke = f'stroke="{ink.colour}" stroke-width="{_n(2 * edge)}" stroke-linejoin="round"'
+            return f'<polygon points="{path}" {_fill(ink)}{f" {stroke}" if edge else ""}/>'
         case Text(x, y, text, size, ink):
             # Capitals and digits are about 0.7 of the size high: centred without font metrics.
             return (
