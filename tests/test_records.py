@@ -25,7 +25,7 @@ from boardenvs.records import (
     replay,
     save,
 )
-from boardenvs.records.moves import parse_moves, write_moves
+from boardenvs.records.moves import parse_line, put_passes, write_moves
 from boardenvs.records.openings import opening_of
 from boardenvs.records.record import names
 
@@ -55,6 +55,10 @@ def one_of_each(plies):
         start = parse_position(game, positions[3].fen())  # which knows no earlier ones
         found.append(make_record(game, actions[3:], start=start, **more))
     return found
+
+
+def parse_moves(game, lines):
+    return put_passes([record for line in lines if (record := parse_line(line, game))])
 
 
 # ---- replay and check --------------------------------------------------------------------------
@@ -264,15 +268,15 @@ f5d6z9
 """
 FILES = {  # a text, the game of plain moves, and each game's moves or what is wrong with it
     "PGN": (PGN, None, ["e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 h5f7",
-                        "!line 15: move 3: 'Ke3' is no legal move", "a7a8 h8g7 a8a7"]),
+                        "!line 12: move 3: 'Ke3' is no legal move", "a7a8 h8g7 a8a7"]),
     "PDN": (PDN, None, ["g3-f4 f6-e5 h2-g3 e5-d4 c3-e5 h6-g5 f4-h6 d6-f4 f4-h2",
-                        "!line 11: GameType is '20'", "h8-f6"]),
+                        "!line 9: GameType \"20\"", "h8-f6"]),
     "SGF": (SGF, None, ["g7 pass c3 e5 e3 g5 pass", "g7", "a10 f6",
-                        "!line 4: move 1: 'zz' is no legal move", "!line 5: a position is set up",
-                        "n1"]),
+                        "!line 4: move 1: 'zz' is no legal move",
+                        "!line 5: move 2: 'AW' is no legal move", "n1"]),
     "GGF": (GGF, None, ["f5 d6 c3"]),
     "Othello": (TRANSCRIPTS, None, ["f5 d6 c3 d3 c4 f4 c5 b3 c2", "f5 d6 c3 d3 c4", "f5 d6",
-                                    "!line 7: 'z9' is not a square", ""]),
+                                    "!line 7: move 3: 'z9' is no legal", ""]),
     "columns": ("4453 -2\n44536\n", None, ["4 4 5 3", "4 4 5 3 6"]),
     "numbers": ("11-15 22-18 15-22 25-18\t1/2-1/2\n", "checkers", ["c3-d4 f6-e5 d4-f6 g7-e5"]),
     "rows": ("1. c8:a6 A3xC1\n2. b8-b6 h6f8\n", "lines_of_action", ["c8-a6 a3-c1 b8-b6 h6-f8"]),
@@ -308,6 +312,18 @@ def test_what_files_say_of_games(tmp_path):
     ]
     path.write_text("4453 -2\n")
     assert load(path)[0].info == {"score": "-2"}
+
+
+def test_what_comes_after_a_draw_that_players_did_not_claim_is_left_out(tmp_path):
+    path, again = tmp_path / "games.pgn", "Nf3 Nf6 Ng1 Ng8 " * 2
+    path.write_text(f'[Result "1-0"]\n\n1. {again} e4 e5 1-0\n\n[Result "1-0"]\n\n1. {again} 1-0\n')
+    went_on, ended = load(path)
+    assert went_on.actions == ended.actions
+    assert went_on.info == {
+        "Result": "1-0",
+        "left out": "what comes after 8 plies, where the rules end the game",
+    }
+    assert [verdict.error is None for verdict in check([went_on, ended])] == [True, False]
 
 
 def test_pgn_has_the_moves_that_python_chess_wrote(tmp_path):
@@ -405,10 +421,10 @@ WRONG_LINES = [
         ("games.wtb", b"shor\0", "5 bytes are no WTHOR file"),
         ("games.wtb", wthor_file(WIPEOUT, count=2), "84 bytes: a WTHOR file of 2 games has 152"),
         ("games.wtb", wthor_file("f5d6", "f5d9"), "game 2: move 94 is not a square"),
-        ("games.txt", b"f5x6\nf5d6x\n", r"games\.txt, line 1: 'x6'"),
+        ("games.txt", b"f5x6\nf5d6x\n", r"games\.txt, line 1: move 2: 'x6'"),
         ("games.pgn", b"[event \nby hand\n", "there are no moves; formats are jsonl, wthor, sgf"),
         ("games.sgf", b"(;GM[1]SZ[19];B[aa])", "line 1: size is 19: it must be 2 to 16"),
-        ("games.txt", b"b1-b3\n", "line 1: '-b3' is not a square.*of the game that is named"),
+        ("games.txt", b"b1-b3\n", "line 1: move 1: 'b1-b3' is no.*of the game that is named"),
         ("games.jsonl.gz", gzip.compress(b"\n" * 99, mtime=0)[:-9], r"\.gz is damaged after"),
         *(("games.jsonl", f"{LINE}\n{text}\n".encode(), f"jsonl, line 2.*{message}")
           for text, message in WRONG_LINES),

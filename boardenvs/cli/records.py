@@ -109,6 +109,8 @@ class RecordsCommand:
             console.print(error, style="red")
         if len(wrong) > _SHOWN_ERRORS and not self.check:
             console.print(f"and {len(wrong) - _SHOWN_ERRORS} more: --check names them all")
+        if longer := sum("left out" in game.info for game in games):
+            console.print(f"{longer:,} went on where the rules end the game: that is left out")
         return wrong
 
     def _show(self, console: Console, record: Record) -> None:

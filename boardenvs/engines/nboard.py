@@ -27,7 +27,7 @@ from boardenvs.game.notation import PASS
 from boardenvs.game.position import Position
 from boardenvs.game.session import GameSession
 from boardenvs.games import spec_of
-from boardenvs.records.sgf import read_ggf, split_sgf
+from boardenvs.records.sgf import properties_of, read_moves
 from boardenvs.utils.checks import quote
 
 _DISCS = "*O"
@@ -81,7 +81,7 @@ class NBoard(Protocol):
         while not (line := self.channel.line()).startswith("==="):
             pass
         words = line[3:].replace("/", " ").split()
-        return _move(words[0] if words else "")
+        return words[0] if words else ""
 
     def hints(self, session: GameSession) -> list[Hint]:
         """Return the last hint of each move, until the engine says that it is done, or its time is
@@ -125,15 +125,11 @@ def _written(name: str) -> str:
     return _PASS if name == PASS else name.upper()
 
 
-def _move(text: str) -> str:
-    return PASS if text.upper() in (_PASS, "PASS") else text
-
-
 def _hint(words: list[str]) -> Hint | None:
     """Return the hint of "search F5d6C3 -1.50 0 12"; None for other words."""
     line = re.findall("[a-h][1-8]|pa", words[1].lower()) if len(words) > 2 else []
     value = re.match(r"\(?([-+]?\d{1,3}(?:\.\d{0,9})?)", words[2]) if line else None
-    return ([*map(_move, line)], float(value[1])) if value else None
+    return (line, float(value[1])) if value else None
 
 
 class NBoardServer(Server):
@@ -189,15 +185,14 @@ class NBoardServer(Server):
         yield "status"
 
     def _read(self, game: str) -> None:
-        _, properties = next(split_sgf(game), (0, []))
+        properties = properties_of(game)
         name = dict(properties).get("GM", "Othello")
         if plain_name(name) != "othello":
             raise ValueError(f"the game is {quote(name)}: NBoard is for Othello")
-        moves, start = read_ggf(properties, self.game)
+        moves, start = read_moves(properties, self.game)
         self.start(start)
         for move in moves:
             self.play(move)
 
     def _play(self, move: str) -> None:
-        name = move.split("/")[0].strip()
-        self.play(PASS if name.upper() == _PASS else name)
+        self.play(move.split("/")[0])

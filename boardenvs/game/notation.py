@@ -79,11 +79,12 @@ class Notation(ABC):
         """Return the legal actions, several where a side goes on, that a text means which is the
         name of none: all that visit its squares, such as "d4xf6xd8" or "a7-d7xa1".
         """
-        game, plain = position.game, plain_move(text, position.game)
-        squares = {game.square_name(square): square for square in range(game.board.size)}
-        wanted = tuple(squares[name] for name in plain.split("-") if name in squares)
-        whole = len(wanted) == len(plain.split("-"))
-        return [*dict(_lines(position, wanted)).values()] if whole else []
+        game = position.game
+        try:
+            wanted = tuple(map(game.parse_square, plain_move(text, game).split("-")))
+        except ValueError:
+            return []
+        return [*dict(_lines(position, wanted)).values()]
 
     def plane_images(self, symmetry: Symmetry) -> list[int]:
         """Return the image of each part under a symmetry of the board, where a part has an action a
@@ -117,16 +118,16 @@ class Placing(Notation):
 
 
 class Dropping(Notation):
-    """Action x drops a piece into the file x, from 0; players write x + 1. The file's letter is
-    read too.
+    """Action x drops a piece into the file x, from 0; players write x + 1. The file's letter and
+    the square are read, too.
     """
 
     needs_position = False
 
     def turns(self, text: str, position: Position) -> list[Line]:
-        files, plain = position.game.look.files, plain_move(text, position.game)
-        by_letter = [(action,) for action in position.legal_actions() if files[action] == plain]
-        return [*by_letter] or super().turns(text, position)
+        game, plain = position.game, plain_move(text, position.game)
+        tops = {a: self.squares(game, a, position)[0] for a in position.legal_actions()}
+        return [(a,) for a in tops if plain in (game.look.files[a], game.square_name(tops[a]))]
 
     def sizes(self, game: Game) -> tuple[int, ...]:
         return (game.board.columns,)
@@ -427,7 +428,7 @@ def _lines(
             after, actions = position.step(action), (*line, action)
             if visited[-1] == wanted[-1] and {*wanted} <= {*visited}:
                 yield after, actions
-            elif after.to_move == position.to_move and (len(squares) > 1 or visited[1:] == ()):
+            elif after.to_move == position.to_move and (len(squares) > 1 or not path):
                 yield from _lines(after, wanted, visited, actions)
 
 

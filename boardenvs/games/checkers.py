@@ -103,14 +103,13 @@ After {DRAWN[self.rules]} the game is a draw.""",
         """Read PDN's "B:W21,K32:B1,2", too."""
         if not text.startswith(("B:", "W:")):
             return super().parse_fen(text)
-        men, kings = {"B": 0, "W": 0}, 0
+        sets = dict.fromkeys("BWK", 0)
         for side, pieces in re.findall(r":([BW])([^:]*)", text):
             for king, number in re.findall(r"(K?)(\d+)", pieces):
                 check_whole("square", int(number), 1, len(NUMBERED))
-                square = 1 << NUMBERED[int(number) - 1]
-                men[side] |= square
-                kings |= square * bool(king)
-        return self.position((*men.values(), kings, 0, 0), "BW".index(text[0]))
+                for kind in side + king:
+                    sets[kind] |= 1 << NUMBERED[int(number) - 1]
+        return self.position((*sets.values(), 0, 0), "BW".index(text[0]))
 
     def setup(self) -> tuple[int, ...]:
         return DARK & 0xFFFFFF, DARK & 0xFFFFFF << 40, 0, 0, 0

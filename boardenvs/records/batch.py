@@ -19,7 +19,7 @@ class Replayed(NamedTuple):
     """The B games as far as they could be replayed."""
 
     final: State  # (B,) rows
-    actions: list[tuple[int, ...]]  # what was played, passes that were put in included
+    actions: list[tuple[int, ...]]  # all, passes that were put in included
     left: IntArray  # (B,) int64: how many of the moves were not played
 
 
@@ -54,7 +54,9 @@ def play(
             played[row].append(action)
         at[rows] += ~passes[legal]
         rows = rows[at[rows] < lengths[rows]]
-    return Replayed(final, [tuple(actions) for actions in played], lengths - at)
+    done = at.tolist()
+    actions = [(*played[row], *each[done[row] :]) for row, each in enumerate(moves)]
+    return Replayed(final, actions, lengths - at)
 
 
 Ending: TypeAlias = Literal["finished", "truncated", "cut off", "illegal"]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from boardenvs.game.game import Game
 from boardenvs.games import make
@@ -17,7 +18,7 @@ from boardenvs.records.jsonl import (
     MAX_MEMORY,
     read_jsonl,
     too_much,
-    write_jsonl,
+    write_record,
 )
 from boardenvs.records.record import Record
 from boardenvs.records.wthor import read_wthor
@@ -40,72 +41,90 @@ class Format(NamedTuple):
 
 
 def _read_texts(
-    split: Callable[[str], Iterator[tuple[int, Any]]],
-    parse: Callable[[Any, Game | None], Record | None],
+    find: Callable[[str], Iterator[re.Match[str]]],
+    parse: Callable[[re.Match[str], Game | None], Record | None],
     path: Path,
     game: Game | None,
 ) -> list[Record]:
-    """Return the games of a text, of which `split` yields where they begin, and their parts.
+    """Return the games of a text in UTF-8, or else in Latin-1, in which `find` finds them.
 
     A game that cannot be read has no actions, and the reason as `unread` in its info.
     """
-    text, records = _text_of(path), list[Record]()
-    line, last = 1, 0
-    for at, part in split(text):
-        line, last = line + text.count("\n", last, at), at
+    content, records = path.read_bytes(), list[Record]()
+    if GAME * content.count(b"\n") + CHARACTER * len(content) > MAX_MEMORY:
+        raise ValueError(f"{path}: {too_much(MAX_MEMORY)}")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+    for match in find(text):
         try:
-            records += filter(None, [parse(part, game)])
+            records += filter(None, [parse(match, game)])
         except ValueError as error:
+            line = text.count("\n", 0, match.start()) + 1
             wrong = f"line {line}: {cut(str(error), _MAX_MESSAGE)}"
             rules = records[-1].game if records else game or make("othello")
             records.append(Record(rules, (), info={"unread": wrong}))
-    for record in records:
-        if "unread" not in record.info:
-            return moves.put_passes(records) if parse is moves.parse_line else records
-    wrong = records[0].info["unread"] if records else "there are no moves"
-    raise ValueError(f"{path}, {wrong}; formats are {', '.join(FORMATS)} of the game that is named")
+    if all("unread" in record.info for record in records):
+        wrong = records[0].info["unread"] if records else "there are no moves"
+        raise ValueError(
+            f"{path}, {wrong}; formats are {', '.join(FORMATS)} of the game that is named"
+        )
+    return moves.put_passes(records)
 
 
 def _write_texts(write: Callable[[Record], str], path: Path, records: Sequence[Record]) -> None:
     """Write the games, one a line; `path` is replaced only when all of them are written."""
+    lines = (f"{write(record)}\n".encode() for record in records)
     with replacing(path) as file:
-        file.writelines(f"{write(record)}\n".encode() for record in records)
+        if path.suffix != ".gz":
+            file.writelines(lines)
+            return
+        # Without a name and a time, so that the same records give the same file.
+        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as compressed:
+            compressed.writelines(lines)
 
 
-_read_sgf = partial(_read_texts, sgf.split_sgf, sgf.parse_sgf)
-_read_tagged = partial(_read_texts, tagged.split_tagged, tagged.parse_tagged)
-_read_moves = partial(_read_texts, moves.split_lines, moves.parse_line)
 FORMATS = {
     "jsonl": Format(
         (".jsonl", ".jsonl.gz"),
-        r"\s*\{|\x1f\x8b|\s*\Z",
+        r"\s*\{|\x1f|\s*\Z",
         lambda path, game: read_jsonl(path, MAX_MEMORY),
-        write_jsonl,
+        partial(_write_texts, write_record),
     ),
     "wthor": Format((".wtb",), r"[^\0]*\0", lambda path, game: read_wthor(path, MAX_MEMORY)),
     "sgf or ggf": Format(
-        (".sgf",), r"[\s\d]*\(\s*;", _read_sgf, partial(_write_texts, sgf.write_sgf), ("info",)
+        (".sgf",),
+        r"[\s\d]*\(\s*;",
+        partial(_read_texts, sgf.GAMES.finditer, sgf.parse_sgf),
+        partial(_write_texts, sgf.write_sgf),
+        ("info",),
     ),
     "pgn or pdn": Format(
         (),
         rf'\s*\[\w+\s+".*"\s*\](?![\s\S]*\n[ \t\d.]*(?:[a-h][1-8]){{3}})|[\s\S]*?\b{_FIRST}',
-        _read_tagged,
+        partial(_read_texts, tagged.games_of, tagged.parse_tagged),
     ),
     "moves": Format(
-        (".txt",), "", _read_moves, partial(_write_texts, moves.write_moves), ("players", "info")
+        (".txt",),
+        "",
+        partial(
+            _read_texts, moves.LINES.finditer, lambda line, game: moves.parse_line(line[0], game)
+        ),
+        partial(_write_texts, moves.write_moves),
+        ("players", "info"),
     ),
 }
 
 
 def format_of(path: Path | str) -> str:
     """Return the format to write that the path's ending names; ValueError if it names none."""
-    endings = {
-        suffix: name for name, form in FORMATS.items() for suffix in form.suffixes if form.write
-    }
-    for suffix, name in endings.items():
-        if Path(path).name.lower().endswith(suffix):
+    written = {name: form for name, form in FORMATS.items() if form.write}
+    for name, form in written.items():
+        if Path(path).name.lower().endswith(form.suffixes):
             return name
-    raise ValueError(f"{path} cannot be written: end the name in one of {', '.join(endings)}")
+    endings = ", ".join(suffix for form in written.values() for suffix in form.suffixes)
+    raise ValueError(f"{path} cannot be written: end the name in one of {endings}")
 
 
 def load(path: Path | str, *, game: Game | None = None) -> list[Record]:
@@ -118,7 +137,10 @@ def load(path: Path | str, *, game: Game | None = None) -> list[Record]:
     """
     path = Path(path)
     refuse_pipe(path)
-    return list(FORMATS[_recognised(path)].read(path, game))
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        head = file.read(_HEAD)
+    form = next(form for form in FORMATS.values() if re.match(form.begins, head, re.M))
+    return list(form.read(path, game))
 
 
 def save(path: Path | str, records: Sequence[Record]) -> list[str]:
@@ -131,22 +153,3 @@ def save(path: Path | str, records: Sequence[Record]) -> list[str]:
     assert chosen.write is not None
     chosen.write(Path(path), records)
     return [key for key in chosen.lacks if any(getattr(r, key) for r in records)]
-
-
-def _recognised(path: Path) -> str:
-    """Return the format of the file's first bytes."""
-    with path.open("rb") as file:
-        head = file.read(_HEAD)
-    text = head.decode("latin-1").removeprefix("ï»¿")
-    return next(name for name, form in FORMATS.items() if re.match(form.begins, text, re.M))
-
-
-def _text_of(path: Path) -> str:
-    """Return the file's text, in UTF-8 or else in Latin-1."""
-    content = path.read_bytes()
-    if GAME * content.count(b"\n") + CHARACTER * len(content) > MAX_MEMORY:
-        raise ValueError(f"{path}: {too_much(MAX_MEMORY)}")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("latin-1")

@@ -15,7 +15,7 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TextIO, TypeVar
@@ -25,11 +25,9 @@ from pydantic import BaseModel, ConfigDict
 from boardenvs import games
 from boardenvs.game import fen
 from boardenvs.game.game import Game
-from boardenvs.game.rules import DRAW, LOSS, WIN
-from boardenvs.records.record import Record, names, parse_names
+from boardenvs.records.record import GOALS, Record, names, parse_names
 from boardenvs.utils.checks import cut, quote
 from boardenvs.utils.decoding import decode, parse_json
-from boardenvs.utils.files import replacing
 
 T = TypeVar("T")
 
@@ -45,8 +43,6 @@ MAX_MEMORY = 1 << 31  # bytes of all games of a file, enough for half a million 
 GAME = 1000  # bytes of a game in addition to its line
 CHARACTER, _MARK = 4, 100  # bytes, at most, for each character and mark of a line
 _MARKS = "[{,"
-
-_GOALS = (WIN, LOSS), (DRAW, DRAW), (LOSS, WIN)
 
 
 class _Content(BaseModel):
@@ -118,19 +114,6 @@ def read_jsonl(path: Path | str, memory: int | None = None) -> Iterator[Record]:
             raise ValueError(f"{path} is damaged after line {number}: {cut(str(error))}") from None
 
 
-def write_jsonl(path: Path | str, records: Iterable[Record]) -> None:
-    """Write the records, one a line; `path` is replaced only when all of them are written."""
-    path = Path(path)
-    with replacing(path) as file:
-        lines = (f"{write_record(record)}\n".encode() for record in records)
-        if path.suffix != ".gz":
-            file.writelines(lines)
-            return
-        # Without a name and a time, so that the same records give the same file.
-        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as compressed:
-            compressed.writelines(lines)
-
-
 def parse_line(line: str, name: str) -> Record:
     """Return the record of a line; ValueError calls the line by this name."""
     try:
@@ -140,7 +123,7 @@ def parse_line(line: str, name: str) -> Record:
 
 
 def _check_goal(goal: tuple[float, float] | None) -> None:
-    if goal not in (None, *_GOALS):
+    if goal not in (None, *GOALS):
         raise ValueError(
             f"goal is {quote(goal)}: it must be 100 for a win and 0 for a loss, or 50 each"
         )

@@ -9,7 +9,7 @@ from boardenvs.board.bitboard import EIGHT
 from boardenvs.game.position import Position
 from boardenvs.games import make
 from boardenvs.games.othello import Othello
-from boardenvs.records.moves import parse_moves
+from boardenvs.records.moves import parse_line, put_passes
 from boardenvs.records.record import replay
 
 _NAMES = Path(__file__).with_name("openings.txt")  # moves and a name a line
@@ -28,7 +28,7 @@ def _names() -> dict[tuple[int, ...], str]:
     """Return the names by words and side to move."""
     names, game = {}, make("othello")
     lines = [line.split(maxsplit=1) for line in _NAMES.read_text(encoding="utf-8").splitlines()]
-    records = parse_moves(game, (moves for moves, _ in lines))
+    records = put_passes([*filter(None, (parse_line(moves, game) for moves, _ in lines))])
     for (_, name), record in zip(lines, records, strict=True):
         last = replay(record)[-1]
         for symmetry in game.symmetries:

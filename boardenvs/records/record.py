@@ -11,7 +11,10 @@ from typing import Any
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.game import Game
 from boardenvs.game.position import Position
+from boardenvs.game.rules import DRAW, LOSS, WIN
 from boardenvs.game.session import GameSession
+
+GOALS = (WIN, LOSS), (DRAW, DRAW), (LOSS, WIN)  # by role: won by the first, a draw, lost
 
 
 @dataclass(frozen=True)

@@ -11,79 +11,66 @@ the long diagonal.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from itertools import product
 from typing import TypeAlias
 
 from boardenvs.game.fen import parse_position
 from boardenvs.game.game import Game
-from boardenvs.game.notation import PASS, plain_move
+from boardenvs.game.notation import PASS
 from boardenvs.game.position import Position
-from boardenvs.game.rules import DRAW, LOSS, WIN
-from boardenvs.games import make
+from boardenvs.games import make_from_file
 from boardenvs.games.go import Go
-from boardenvs.games.hex import Hex
-from boardenvs.records.moves import discs_placed, make_game, rules_of
-from boardenvs.records.record import Record
+from boardenvs.records.moves import make_game, rules_of, without_passes
+from boardenvs.records.record import GOALS, Record
 from boardenvs.utils.checks import quote
 
 Properties: TypeAlias = list[tuple[str, str]]  # of a game's main line, in their order
 
 _VALUE = r"\[((?:[^\]\\]|\\.)*)(?:\]|\Z)"
 # A root, which alone says what is in the file, and all up to the first end of a variation.
-_MAIN = re.compile(rf"\(\s*;(?=[^;()]*\b(?:FF|GM|SZ)\s*\[)(?:[^()[\]]+|{_VALUE}|\()*", re.S | re.I)
+GAMES = re.compile(rf"\(\s*;(?=[^;()]*\b(?:FF|GM|SZ)\s*\[)(?:[^()[\]]+|{_VALUE}|\()*", re.S | re.I)
 _PROPERTY = re.compile(rf"([a-z]*)\s*{_VALUE}", re.S | re.I)
-_GAMES = {"1": "go", "11": "hex", "othello": "othello"}
-_SIDES, _STONES = ("PB", "PW"), ("B", "W", "AB", "AW", "AE")
+_KINDS = {"1": "go", "11": "hex", "othello": "othello"}  # by GM
 _NO_MOVES = ("swap", "swap-pieces", "swap-sides", "resign", "forfeit")  # in Hex
 
 
-def split_sgf(text: str) -> Iterator[tuple[int, Properties]]:
-    """Yield where each game begins, and the properties of its main line; one without a name is
-    another value of that before.
-    """
-    for game in _MAIN.finditer(text):
-        found = _PROPERTY.findall(game[0])
-        yield game.start(), [(name.upper(), re.sub(r"\\(.)", r"\1", text)) for name, text in found]
+def properties_of(text: str) -> Properties:
+    """Return the properties of a main line; one without a name is another value of that before."""
+    found = _PROPERTY.findall(text)
+    return [(name.upper(), re.sub(r"\\(.)", r"\1", value)) for name, value in found]
 
 
-def parse_sgf(properties: Properties, game: Game | None) -> Record:
+def parse_sgf(match: re.Match[str], game: Game | None) -> Record:
     """Return the record of a game; ValueError for another game or size, or a wrong move."""
+    properties = properties_of(match[0])
     tags = dict(reversed(properties))
     kind = tags.get("GM") or ("11" if tags.get("EV", "").startswith("hex") else "1")
-    name = _GAMES.get(kind.lower())
-    if name is None:
+    if (name := _KINDS.get(kind.lower())) is None:
         raise ValueError(f"GM is {quote(kind)}: 1, Go, 11, Hex, and Othello are read")
-    if name == "othello":
-        rules = rules_of(name, game)
-        return make_game(rules, tags, _SIDES, *read_ggf(properties, rules))
-    size = tags.get("SZ", "19" if name == "go" else "11").split(":")[0]
-    komi = {"komi": float(tags["KM"])} if tags.get("KM") and name == "go" else {}
-    rules = make(name, size=int(size), **komi)
-    return make_game(rules, tags, _SIDES, *_read_stones(properties, rules))
+    rules = rules_of(name, game)
+    if name != "othello":
+        komi = f",komi={tags['KM']}" if name == "go" and tags.get("KM") else ""
+        rules = make_from_file(f"{name}:size={tags.get('SZ', '11')}{komi}")
+    return make_game(rules, tags, *read_moves(properties, rules))
 
 
-def read_ggf(properties: Properties, game: Game) -> tuple[list[str], Position]:
-    """Return the names of the moves of a game of Othello, and its start."""
-    _, _, board = dict(properties).get("BO", "").strip().partition("8 ")
-    moves = [value.split("/")[0] for name, value in properties if name in _STONES[:2]]
-    return [plain_move(move, game) for move in moves], parse_position(game, "".join(board.split()))
+def read_moves(properties: Properties, game: Game) -> tuple[list[str], Position]:
+    """Return the moves of a game, and its start.
 
-
-def _read_stones(properties: Properties, game: Game) -> tuple[list[str], Position]:
-    """Return the names of the moves of a game of Go or Hex, and its start.
-
-    Stones of a handicap are moves between which the other side passes.
+    Stones of a handicap of Go are moves between which the other side passes; other stones that are
+    set up stay as the names of their properties, which are no moves.
     """
-    names, moves, start, kind = _points(game), list[str](), game.start(), ""
-    set_up = [len(name) > 1 for name, _ in properties if name in _STONES]
-    if set_up != sorted(set_up, reverse=True) or (set_up[:1] == [True] and "" not in names):
-        raise ValueError("a position is set up: only a handicap of Go is read, before its moves")
+    points, moves, start, kind = _points(game), list[str](), game.start(), ""
+    played = {"B", "W", "AB"} if game.id == "go" else {"B", "W"}
     for name, value in properties:
         kind = name or kind
-        if kind in _STONES:
-            if "" in names and "BW".index(kind[-1]) != len(moves) % 2:
+        if kind == "BO":
+            start = parse_position(game, "".join(value.split()[1:]))
+        elif kind in ("B", "W", "AB", "AW", "AE"):
+            if game.id == "go" and "BW".find(kind[-1]) != len(moves) % 2:
                 moves.append(PASS)
-            moves.append(names.get(value, value.lower()))
+            moves.append(points.get(value, value.split("/")[0].lower()) if kind in played else kind)
+            played &= {kind, "B", "W"}  # a handicap comes first
     if moves[1:2] in (["swap"], ["swap-pieces"]):
         y, x = divmod(game.parse_square(moves[0]), game.board.rows)
         start, moves = game.position((0, 1 << game.board.rows * x + y)), moves[2:]
@@ -92,28 +79,25 @@ def _read_stones(properties: Properties, game: Game) -> tuple[list[str], Positio
 
 def _points(game: Game) -> dict[str, str]:
     """Return the names of moves by letters, counted from above in Go, in Hex from rank 1."""
-    rows, is_go = game.board.rows, isinstance(game, Go)
-    names = {"tt": PASS, "": PASS} if is_go else {}
-    for square in range(game.board.size):
-        y, x = divmod(square, rows)
-        names[chr(97 + x) + chr(97 + (rows - 1 - y if is_go else y))] = game.square_name(square)
-    return names
+    files = "abcdefghijklmnop"[: game.board.rows]
+    pairs = product(files[:: -1 if game.id == "go" else 1], files)
+    names = {file + rank: game.square_name(s) for s, (rank, file) in enumerate(pairs)}
+    return {"tt": PASS, "": PASS, **names}
 
 
 def write_sgf(record: Record) -> str:
     """Return the game in SGF; ValueError if it is neither Go nor Hex, or has its own start."""
-    game, letters = record.game, dict[str, str]()
-    tags = {"SZ": f"{game.board.rows}", **dict(zip(_SIDES, record.players or (), strict=False))}
+    game, points = record.game, dict[str, str]()
+    tags = {"GM": "11", "SZ": f"{game.board.rows}"}
     if isinstance(game, Go):
-        letters = {name: point for point, name in _points(game).items()}
+        points = {name: point for point, name in _points(game).items()}
         tags |= {"GM": "1", "KM": f"{game.komi:g}"}
-    elif isinstance(game, Hex):
-        tags["GM"] = "11"
-    else:
+    elif game.id != "hex":
         raise ValueError(f"SGF holds Go and Hex, not {game.id}: save it as .jsonl")
+    tags |= zip(("PB", "PW"), record.players or (), strict=False)
     if record.goal:
-        tags["RE"] = {WIN: "B+", DRAW: "0", LOSS: "W+"}[record.goal[0]]
+        tags["RE"] = ("B+", "0", "W+")[GOALS.index(record.goal)]
     text = "".join(name + "[" + re.sub(r"([]\\])", r"\\\1", tags[name]) + "]" for name in tags)
-    for ply, name in enumerate(map(game.action_name, discs_placed(record))):
-        text += f";{_STONES[ply % 2]}[{letters.get(name, name)}]"
+    for ply, name in enumerate(map(game.action_name, without_passes(record))):
+        text += f";{'BW'[ply % 2]}[{points.get(name, name)}]"
     return f"(;FF[4]CA[UTF-8]{text})"

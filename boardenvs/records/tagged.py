@@ -18,7 +18,6 @@ from boardenvs.game.fen import parse_position
 from boardenvs.game.game import Game
 from boardenvs.records.moves import make_game, rules_of
 from boardenvs.records.record import Record
-from boardenvs.utils.checks import quote
 
 # Tags, which stay, and what is no move: comments, marks, and numbers.
 _ASIDE = re.compile(
@@ -31,26 +30,30 @@ _GAME = re.compile(
     r"(?:(?<!\S)(1-0|0-1|1/2-1/2|2-0|0-2|1-1|\*)(?!\S)|(?=^[ \t]*\[)|\Z)",
     re.M,
 )
-_USUAL = {"GameType": "21.*|", "Variant": "Standard|Chess|From Position|"}
+_TAG = re.compile(r'\[(\w+) +"(.*)"')
+_OTHER = re.compile(
+    r'''GameType +"(?!21|").*"|Variant +"(?!(?:Standard|Chess|From Position)?").*"'''
+)
 
 
-def split_tagged(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Yield where each game's moves begin, and its tags, the moves of its main line and result."""
+def games_of(text: str) -> Iterator[re.Match[str]]:
+    """Yield each game's tags, the moves of its main line, and its result."""
     for aside in (_ASIDE, *[_VARIATION] * _DEPTH):
         text = aside.sub(lambda part: part[1] or re.sub(".", " ", part[0]), text)
-    return ((game.start(2), game.groups("")) for game in _GAME.finditer(text) if game[2].strip())
+    return _GAME.finditer(text)
 
 
-def parse_tagged(parts: tuple[str, ...], game: Game | None) -> Record:
-    """Return the record of a game; ValueError for a move that is not legal, or another game."""
-    words = parts[1].split()
-    tags = {"Result": parts[2], **dict(re.findall(r'\[(\w+) +"(.*)"', parts[0]))}
-    for name, usual in _USUAL.items():
-        if not re.fullmatch(usual, tags.get(name, "")):
-            raise ValueError(f"{name} is {quote(tags[name])}: chess and American checkers are read")
-    sides, kind = ["White", "Black"], "chess"
-    if "GameType" in tags or re.match(r"\d+[-x:]", words[0]):
-        sides, kind = ["Black", "White"], "checkers"
-    rules = rules_of(kind, game)
-    start = parse_position(rules, tags["FEN"]) if "FEN" in tags else rules.start()
-    return make_game(rules, tags, sides, words, start)
+def parse_tagged(match: re.Match[str], game: Game | None) -> Record | None:
+    """Return the record of a game, None if it has no move; ValueError for a move that is not legal,
+    or another game.
+    """
+    head, moves, result = match.groups("")
+    if not (words := moves.split()):
+        return None
+    if other := _OTHER.search(head):
+        raise ValueError(f"{other[0]}: chess and American checkers are read")
+    is_checkers = "[GameType" in head or re.match(r"\d+[-x:]", moves)
+    tags = {"Result": result, **dict(_TAG.findall(head))}
+    rules = rules_of("checkers" if is_checkers else "chess", game)
+    start = parse_position(rules, tags["FEN"]) if "FEN" in tags else None
+    return make_game(rules, tags, words, start)

@@ -34,7 +34,7 @@ from boardenvs.game.game import Game
 from boardenvs.game.rules import DRAW
 from boardenvs.games import make
 from boardenvs.records.jsonl import GAME, too_much
-from boardenvs.records.moves import with_passes
+from boardenvs.records.moves import put_passes
 from boardenvs.records.record import Record
 
 _HEADER = struct.Struct("<4BIHH4B")
@@ -51,12 +51,10 @@ def read_wthor(path: Path | str, memory: int | None = None) -> list[Record]:
     `theoretical`, and the header's `year` and `depth`; its goal follows from the score. ValueError
     if the file is damaged, of another kind, or if its games take more bytes than `memory`.
     """
-    most = -1 if memory is None else memory // _MEMORY * _GAME.size + _HEADER.size
     try:
-        with Path(path).open("rb") as file:
-            content = file.read(most)
-            if file.read(1):
-                raise ValueError(too_much(memory or 0))
+        content = Path(path).read_bytes()
+        if memory is not None and len(content) // _GAME.size * _MEMORY > memory:
+            raise ValueError(too_much(memory))
         return _parse(content)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
@@ -73,17 +71,16 @@ def _parse(content: bytes) -> list[Record]:
             f"board size {size}, type {kind}: games (type 0) on a board of 8 can be read"
         )
     game, records = make("othello"), []
-    rows = list(_GAME.iter_unpack(content[_HEADER.size :]))
-    played = with_passes(game, [_squares(game, row[5], i) for i, row in enumerate(rows, start=1)])
-    for actions, (*numbers, _) in zip(played, rows, strict=True):
-        info = dict(zip((*_NUMBERS, "score", "theoretical"), numbers, strict=True))
+    for number, row in enumerate(_GAME.iter_unpack(content[_HEADER.size :]), start=1):
+        info = dict(zip((*_NUMBERS, "score", "theoretical"), row, strict=False))
         lead = DRAW * float(np.sign(2 * info["score"] - _DISCS))
         info |= {"year": year, "depth": depth}
-        records.append(Record(game, actions, None, (DRAW + lead, DRAW - lead), None, info))
-    return records
+        squares = _squares(game, row[5], number)
+        records.append(Record(game, squares, None, (DRAW + lead, DRAW - lead), None, info))
+    return put_passes(records)
 
 
-def _squares(game: Game, moves: bytes, number: int) -> list[int]:
+def _squares(game: Game, moves: bytes, number: int) -> tuple[int, ...]:
     """Return the discs placed."""
     squares = []
     for move in moves.rstrip(b"\0"):
@@ -91,4 +88,4 @@ def _squares(game: Game, moves: bytes, number: int) -> list[int]:
         if not (1 <= row <= 8 and 1 <= column <= 8):
             raise ValueError(f"game {number}: move {move} is not a square: moves are 11 to 88")
         squares.append(game.named_squares[8 * (row - 1) + column - 1])
-    return squares
+    return tuple(squares)
