@@ -228,7 +228,7 @@ COMMANDS = [
     ("records games.txt --number 3", "has 2 games: there is no game 3"),
     ("records games.txt --number 1 --ply 4", "there is no board after ply 4"),
     ("records games.txt --game lines", "Did you mean 'lines_of_action'"),
-    ("records games.txt --out games.pgn", r"end the name in one of \.jsonl, \.jsonl\.gz, \.txt"),
+    ("records games.txt --out games.pgn", r"end the name in one of \.jsonl, \.jsonl\.gz, "),
     ("records games.wtb", "No such file"),
     ("records x.jsonl --out nowhere/x.html", "there is no folder nowhere"),
     # Play.

@@ -69,7 +69,8 @@ def test_prompts_explain_every_kind_of_move():
 def test_a_click_asks_which_of_the_moves_of_a_square(browser, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", f"{HERE.parent}:{HERE}")
     with served("--game", "fences:Fences") as server, closing(Tab(browser, server)) as tab:
-        tab.open(f"{server.url}&game=fences:Fences&view=play")
+        tab.open(f"{server.url}&play/fences:Fences")
+        tab.button("Begin").click()
         tab.square("b2").click()
         assert tab.find("dialog.ask button").all_inner_texts() == ["b2f", "b2p", "Cancel"]
         tab.button("Cancel").click()

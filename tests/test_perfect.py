@@ -53,7 +53,7 @@ class OfOtherRules(WolfAndSheep):
 
 @pytest.mark.parametrize("game", [make("othello"), OfOtherRules()], ids=["othello", "subclass"])
 def test_other_games_are_refused(game: WolfAndSheep) -> None:
-    with pytest.raises(ValueError, match=rf"'perfect' cannot play {game.id}: .*'wolf_and_sheep'"):
+    with pytest.raises(ValueError, match=r"'perfect' cannot play .*'wolf_and_sheep'"):
         check_game(PerfectAgent(), game)
     with pytest.raises(ValueError, match="'perfect' cannot play"):
         PerfectAgent().act(game, game.init(1), np.random.default_rng(0))

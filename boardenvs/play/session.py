@@ -13,7 +13,8 @@ from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.session import GameSession
 from boardenvs.games import spec_of
-from boardenvs.records.formats import format_of, load, save
+from boardenvs.records.formats import format_of, save
+from boardenvs.records.jsonl import read_jsonl
 from boardenvs.records.record import Record, played
 from boardenvs.utils.files import check_writable
 
@@ -87,7 +88,7 @@ class GameStore:
         path.parent.mkdir(parents=True, exist_ok=True)
         check_writable(path)
         self.path = path
-        self._finished: list[Record] = load(path) if path.exists() else []
+        self._finished: list[Record] = [*read_jsonl(path)] if path.exists() else []
 
     def resume(self) -> GameSession:
         """Return the file's last game to go on with; ValueError if there is none, or it is over."""
