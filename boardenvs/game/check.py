@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from inspect import signature
@@ -209,13 +209,13 @@ def _listing(program: Program) -> str:
 
 def _check_sides(game: Game, rng: np.random.Generator, max_plies: int) -> None:
     """Most squares stay with their side in a ply, where `play` does not swap the sides."""
-    kept = swapped = 0
-    positions = [position for position, _ in _random_game(game, rng, max_plies)]
-    for before, after in pairwise(positions):
+    kept = 0
+    for (before, _), (after, _) in pairwise(_random_game(game, rng, max_plies)):
         for role in (0, 1):
-            kept += (before.pieces(role) & after.pieces(role)).bit_count()
-            swapped += (before.pieces(role) & after.pieces(1 - role)).bit_count()
-    if swapped > kept:
+            pieces = before.pieces(role)
+            kept += (pieces & after.pieces(role)).bit_count()
+            kept -= (pieces & after.pieces(1 - role)).bit_count()
+    if kept < 0:
         raise RulesError(
             "play swaps the sides: it returns the squares of the side that has moved "
             "first, and then those of the other"
@@ -276,10 +276,12 @@ def _in_tables(position: Position) -> Iterator[None]:
 def _missing(position: Position) -> str:
     """Return which rule asks a Table for what it lacks, and in which line; "" if none does."""
     kernels, inputs = position.game.kernels, (*position.words, position.to_move, position.ply)
-    calls = [(kernels.begin, inputs), (kernels.points, inputs[:-1])]
-    calls += [(kernel, inputs) for kernel in (kernels.planes, kernels.evaluate, kernels.features)]
-    calls += [(kernels.step_words, (*inputs, action)) for action in position.legal_actions()]
-    for kernel, words in calls:
+    asked = kernels.begin, kernels.planes, kernels.evaluate, kernels.features
+    for kernel, words in (
+        (kernels.points, inputs[:-1]),
+        *((kernel, inputs) for kernel in asked),
+        *((kernels.step_words, (*inputs, action)) for action in position.legal_actions()),
+    ):
         try:
             kernel.as_written(*words)
         except ValueError as error:
@@ -312,8 +314,7 @@ def _check_moves(game: Game, position: Position) -> None:
     """No part has a bit beyond its actions, which would be left out."""
     parts = game.kernels.moves(*position.words, position.to_move)
     for part, (bits, size) in enumerate(zip(parts, game.action_sizes, strict=True)):
-        beyond = bits % (1 << -(-size // 64) * 64) >> size
-        if beyond:
+        if beyond := bits % (1 << -(-size // 64) * 64) >> size:
             raise RulesError(
                 f"part {part} of moves has the bit {size + next(squares_of(beyond))}, outside of "
                 f"its {size} actions: after a complement, & with the squares of the board"
@@ -345,9 +346,8 @@ def _numbers(game: Game, position: Position) -> Iterator[tuple[str, int, int]]:
 
 
 def _check_squares(game: Game, position: Position) -> None:
-    both = position.own & position.opp
-    if both:
-        raise RulesError(f"both sides have a piece on {game.square_names(both)}")
+    if both := game.square_names(position.own & position.opp):
+        raise RulesError(f"both sides have a piece on {both}")
     try:
         again = game.position(position.by_role(), position.to_move, position.ply)
     except PositionError as error:
@@ -556,31 +556,29 @@ def _check_batches(game: Game, positions: list[Position], actions: list[int]) ->
     for backend in ("numpy", "numba") if find_spec("numba") and game.in_words else ("numpy",):
         set_backend(backend)
         for what, alone, together in _computed(game, positions, actions):
-            right = expected.setdefault(what, alone)
-            for how, values in (("one board", alone), ("a batch", together)):
-                wrong = [k for k, value in enumerate(values) if value != right[k]]
-                for k in wrong:
-                    with _at(_place(positions[k])):
-                        _compare(f"{what} of {how} by {backend}", values[k], right[k])
+            its = list(alone)
+            right = expected.setdefault(what, its)
+            for how, values in (("one board", its), ("a batch", together)):
+                for position, value, other in zip(positions, values, right, strict=False):
+                    if value != other:
+                        wrong = f"{what} of {how} by {backend} is {value}: it must be {other}"
+                        raise RulesError(f"{_place(position)}: {wrong}")
     set_backend("numpy")
 
 
 def _computed(
     game: Game, positions: list[Position], actions: list[int]
-) -> Iterator[tuple[str, list[Any], list[Any]]]:
+) -> Iterator[tuple[str, Iterable[Any], Iterable[Any]]]:
     """The values computed for each position, on one board and in a batch."""
-    state = stack(positions)
-    *before, _ = positions  # the last position has no action
+    state, before = stack(positions), positions[:-1]  # the last position has no action
     after = game.step(take(state, slice(len(before))), np.array(actions[:-1], np.int64))
-    yield "next", list(map(Position.step, before, actions)), game.positions(after)
-    results = list(map(tuple, game.results(state).tolist()))
-    yield "result", list(map(Position.result, positions)), results
+    yield "next", map(Position.step, before, actions), game.positions(after)
+    yield "result", map(Position.result, positions), map(tuple, game.results(state).tolist())
     planes = pack_bits(game.observe_planes(state).reshape(len(positions), -1))
-    yield "planes", list(map(Position.planes, positions)), list(map(tuple, planes.tolist()))
-    numbers = game.feature_numbers(state).tolist()
-    yield "features", list(map(_features, positions)), numbers
+    yield "planes", map(Position.planes, positions), map(tuple, planes.tolist())
+    yield "features", map(_features, positions), game.feature_numbers(state).tolist()
     if game.has_heuristic:
-        yield "value", list(map(_value, positions)), game.values(state).tolist()
+        yield "value", map(_value, positions), game.values(state).tolist()
 
 
 def _compare(what: str, value: object, right: object) -> None:
