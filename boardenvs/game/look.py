@@ -7,9 +7,11 @@ each of them once.
 
 from __future__ import annotations
 
+import cmath
 import math
+from collections.abc import Iterator
 from string import ascii_lowercase
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 
 class Ink(NamedTuple):
@@ -194,19 +196,34 @@ def pair(ink: str, *right: tuple[float, float]) -> tuple[Polygon, Polygon]:
     return Polygon(right, Ink(ink)), Polygon(left, Ink(ink))
 
 
+def read_points(text: str) -> list[Any]:
+    """Return tuples of numbers, such as points "x,y" or discs "x,y,radius"."""
+    return [tuple(map(float, point.split(","))) for point in text.split()]
+
+
+def read_shapes(text: str) -> Iterator[Circle | Polygon]:
+    """Yield the shapes of a text: in each line what is drawn, the colour, and numbers: "discs", the
+    right "half" of a polygon, or a polygon of a "pair".
+    """
+    for line in text.strip().splitlines():
+        kind, ink, numbers = line.split(maxsplit=2)
+        points = read_points(numbers)
+        if kind == "discs":
+            yield from (Circle(x, y, radius, Ink(ink)) for x, y, radius in points)
+        else:
+            yield from [mirrored(ink, *points)] if kind == "half" else pair(ink, *points)
+
+
 def ring(outer: float, inner: float, colour: str) -> Polygon:
     """Return a ring around the middle of a square."""
-    turns = [math.tau * k / 60 for k in range(61)]
-    points = (
-        (round(0.5 + radius * math.sin(turn), 3), round(0.5 + radius * math.cos(turn), 3))
-        for radius, way in ((outer, 1), (inner, -1))
-        for turn in turns[::way]
-    )
-    return Polygon(tuple(points), Ink(colour))
+    circle = [cmath.rect(1, math.tau * k / 60) for k in range(61)]
+    points = *(outer * z for z in circle), *(inner * z for z in circle[::-1])
+    places = ((round(0.5 + z.real, 3), round(0.5 + z.imag, 3)) for z in points)
+    return Polygon(tuple(places), Ink(colour))
 
 
 CROWN = Drawing(
-    1, 1, (mirrored("#d4a017", (0.5, 0.3), (0.6, 0.5), (0.72, 0.36), (0.68, 0.68), (0.5, 0.68)),)
+    1, 1, tuple(read_shapes("half #d4a017 0.5,0.3 0.6,0.5 0.72,0.36 0.68,0.68 0.5,0.68"))
 )
 BLACK = disc("#000000", "#1b1d20", "#656b73", "#08090a")
 WHITE = disc("#ffffff", "#e2dccd", "#ffffff", "#a79d88")

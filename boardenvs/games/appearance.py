@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from boardenvs.game.look import SHADOW, Circle, Ink, Look, PieceLook, Shape, mirrored, pair, piece
+from boardenvs.game.look import SHADOW, Circle, Ink, Look, piece, read_shapes
 from boardenvs.game.rules import About
 
 # ---- Othello, Othello with holes, Reversi --------------------------------------------------------
@@ -219,68 +219,40 @@ piece of wolf is, or when either side has no move, whoever's turn it is. Then wo
 has a move, and otherwise sheep wins; there is no draw.{cap if max_plies else ""}"""
 
 
-def _wolf() -> PieceLook:
-    fur, dark, pale = "#56616f", "#323a45", "#c3cad3"
-    shapes: tuple[Shape, ...] = (
-        Circle(0.54, 0.64, 0.325, SHADOW),
-        # Head with ears and ruff, inside of the ears, cheeks, muzzle, eyes, nose.
-        mirrored(
-            dark,
-            (0.58, 0.27),
-            (0.79, 0.05),
-            (0.86, 0.40),
-            (0.93, 0.63),
-            (0.78, 0.72),
-            (0.66, 0.88),
-            (0.56, 0.96),
+# Head with ears and ruff, inside of the ears, cheeks, muzzle, eyes, nose.
+_WOLF = """
+half #323a45 0.58,0.27 0.79,0.05 0.86,0.40 0.93,0.63 0.78,0.72 0.66,0.88 0.56,0.96
+half #56616f 0.58,0.31 0.765,0.12 0.82,0.42 0.87,0.60 0.74,0.68 0.63,0.84 0.55,0.92
+pair #323a45 0.66,0.31 0.745,0.20 0.765,0.38
+pair #c3cad3 0.87,0.60 0.74,0.68 0.63,0.84 0.57,0.70 0.66,0.60
+half #c3cad3 0.53,0.56 0.57,0.70 0.63,0.84 0.55,0.92
+pair #ffc93c 0.58,0.545 0.70,0.47 0.67,0.56
+half #15191e 0.56,0.80 0.54,0.86 0.51,0.89
+"""
+_WOOL = """
+discs #a59c8b 0.5,0.2,{0} 0.7,0.27,{0} 0.81,0.45,{0} 0.77,0.65,{0} 0.62,0.77,{0}
+discs #a59c8b 0.38,0.77,{0} 0.23,0.65,{0} 0.19,0.45,{0} 0.3,0.27,{0}
+"""
+# Ears, face, fringe, eyes.
+_SHEEP = """
+pair #3b3434 0.60,0.44 0.70,0.43 0.82,0.53 0.80,0.60 0.70,0.57
+half #3b3434 0.56,0.36 0.64,0.43 0.645,0.58 0.60,0.75 0.55,0.81
+discs #fbf8f1 0.41,0.38,0.07 0.50,0.36,0.085 0.59,0.38,0.07
+discs #ffffff 0.435,0.535,0.035 0.565,0.535,0.035
+"""
+LOOK_WOLF_AND_SHEEP = Look(
+    "wood",
+    (
+        piece("#303030", (Circle(0.54, 0.64, 0.325, SHADOW), *read_shapes(_WOLF))),
+        piece(
+            "#ffffff",
+            (
+                Circle(0.53, 0.56, 0.40, SHADOW),
+                *read_shapes(_WOOL.format(0.155)),
+                *read_shapes(_WOOL.format(0.13).replace("#a59c8b", "#f1ece1")),
+                Circle(0.5, 0.48, 0.30, Ink("#f1ece1"), "#ffffff"),
+                *read_shapes(_SHEEP),
+            ),
         ),
-        mirrored(
-            fur,
-            (0.58, 0.31),
-            (0.765, 0.12),
-            (0.82, 0.42),
-            (0.87, 0.60),
-            (0.74, 0.68),
-            (0.63, 0.84),
-            (0.55, 0.92),
-        ),
-        *pair(dark, (0.66, 0.31), (0.745, 0.20), (0.765, 0.38)),
-        *pair(pale, (0.87, 0.60), (0.74, 0.68), (0.63, 0.84), (0.57, 0.70), (0.66, 0.60)),
-        mirrored(pale, (0.53, 0.56), (0.57, 0.70), (0.63, 0.84), (0.55, 0.92)),
-        *pair("#ffc93c", (0.58, 0.545), (0.70, 0.47), (0.67, 0.56)),
-        mirrored("#15191e", (0.56, 0.80), (0.54, 0.86), (0.51, 0.89)),
-    )
-    return piece("#303030", shapes)
-
-
-def _sheep() -> PieceLook:
-    wool = [
-        (0.5, 0.2),
-        (0.7, 0.27),
-        (0.81, 0.45),
-        (0.77, 0.65),
-        (0.62, 0.77),
-        (0.38, 0.77),
-        (0.23, 0.65),
-        (0.19, 0.45),
-        (0.3, 0.27),
-    ]
-    face = "#3b3434"
-    shapes: tuple[Shape, ...] = (
-        Circle(0.53, 0.56, 0.40, SHADOW),
-        *(Circle(x, y, 0.155, Ink("#a59c8b")) for x, y in wool),
-        *(Circle(x, y, 0.13, Ink("#f1ece1")) for x, y in wool),
-        Circle(0.5, 0.48, 0.30, Ink("#f1ece1"), "#ffffff"),
-        # Ears, face, fringe, eyes.
-        *pair(face, (0.60, 0.44), (0.70, 0.43), (0.82, 0.53), (0.80, 0.60), (0.70, 0.57)),
-        mirrored(face, (0.56, 0.36), (0.64, 0.43), (0.645, 0.58), (0.60, 0.75), (0.55, 0.81)),
-        Circle(0.41, 0.38, 0.07, Ink("#fbf8f1")),
-        Circle(0.50, 0.36, 0.085, Ink("#fbf8f1")),
-        Circle(0.59, 0.38, 0.07, Ink("#fbf8f1")),
-        Circle(0.435, 0.535, 0.035, Ink("#ffffff")),
-        Circle(0.565, 0.535, 0.035, Ink("#ffffff")),
-    )
-    return piece("#ffffff", shapes)
-
-
-LOOK_WOLF_AND_SHEEP = Look("wood", (_wolf(), _sheep()))
+    ),
+)

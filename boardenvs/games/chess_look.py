@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from boardenvs.game.look import (
     BLACK,
@@ -16,15 +15,12 @@ from boardenvs.game.look import (
     Polygon,
     Rect,
     mirrored,
+    read_points,
     ring,
 )
 
 _EDGE = 0.028
 _COLOURS = (("#f6f0df", "#2b2620"), ("#34302c", "#e8e0cf"))  # of body and lines, by role
-
-
-def _points(text: str) -> list[Any]:
-    return [tuple(map(float, point.split(","))) for point in text.split()]
 
 
 # Balls "x,y,radius"; outlines, of which all but the knight's are right halves from top to bottom.
@@ -58,9 +54,9 @@ _LINES = {
 
 
 def _parts(kind: str, ink: Ink, edge: float = 0.0) -> Iterator[Circle | Polygon]:
-    for x, y, radius in _points(_BALLS.get(kind, "")):
+    for x, y, radius in read_points(_BALLS.get(kind, "")):
         yield Circle(x, y, radius + edge, ink)
-    for outline in map(_points, _OUTLINES[kind].split(";")):
+    for outline in map(read_points, _OUTLINES[kind].split(";")):
         whole = Polygon(tuple(outline), ink)
         yield (whole if kind == "knights" else mirrored(ink.colour, *outline))._replace(edge=edge)
 
@@ -69,7 +65,7 @@ def _drawing(kind: str, role: int) -> Drawing:
     body, line = map(Ink, _COLOURS[role])
     lines = (
         Rect._make((*place, line, 0)) if len(place) == 4 else Circle._make((*place, line, None))
-        for place in _points(_LINES.get(kind, "") + _BELT)
+        for place in read_points(_LINES.get(kind, "") + _BELT)
     )
     return Drawing(1, 1, (*_parts(kind, line, _EDGE), *_parts(kind, body), *lines))
 
