@@ -114,7 +114,7 @@ def texts_of_positions() -> Rows:
         (f"{kings} w - - 0 999999999", "it must be 0 or more, and at most 2**30"),
         ("4k3/8/8/8/8/8/8/3KK3 w - - 0 1", "white must have one king"),
         ("8/8/8/8/8/8/8/4K3 w - - 0 1", "black must have one king"),
-        ("4k2P/8/8/8/8/8/8/p3K3 w - - 0 1", "a1,h8: no pawn stands on the first or last rank"),
+        ("4k2P/8/8/8/8/8/8/p3K3 w - - 0 1", "a1, h8: no pawn stands on the first or last rank"),
         ("4k3/4R3/8/8/8/8/8/4K3 w - - 0 1", "e7: it checks a king that is not to move"),
         ("4k3/8/8/8/8/8/4K3 w - - 0 1", "the board has 7 ranks: it must have 8"),
         ("4k3/8/8/7/8/8/8/4K3 w - - 0 1", "rank 5, '7', has 7 squares: it must have 8"),
@@ -123,7 +123,7 @@ def texts_of_positions() -> Rows:
         yield partial(fen.parse_position, CHESS, text), said
         yield partial(fen.parse_position, CHESS, text), repr(text)
     kindless = (*CHESS.start().by_role()[:2], 0, *CHESS.start().by_role()[3:])
-    yield partial(CHESS.position, kindless), "g7,h7: a piece is of one kind"
+    yield partial(CHESS.position, kindless), "g7, h7: a piece is of one kind"
 
 
 def actions() -> Rows:

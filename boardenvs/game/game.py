@@ -230,10 +230,16 @@ class Game(Rules):
         """Return whether one of the `further_words` is a number, and no set of squares."""
         return name in self.further_words[len(self.squares) - 2 :]
 
-    def word_text(self, name: str, word: int) -> str:
-        """Return one of the `further_words` as text: a number, or squares such as "a1,c3"."""
-        names = map(self.square_name, squares_of(word))
-        return str(word) if self.is_number(name) else ",".join(names)
+    def further_texts(self, position: Position) -> dict[str, str]:
+        """Return the `further_words` that are not empty or 0 as texts: numbers, or squares such as
+        "a1,c3".
+        """
+        words = zip(self.further_words, position.by_role()[2:], strict=True)
+        return {
+            name: str(word) if self.is_number(name) else self.square_names(word).replace(" ", "")
+            for name, word in words
+            if word
+        }
 
     def start(self) -> Position:
         """Return the starting position."""
@@ -271,8 +277,7 @@ class Game(Rules):
         _check_turn(position.to_move, position.ply)
         ranks = joined(reversed(self.ranks_of(position)))
         text = f"{ranks} {self.sides[position.to_move]} {position.ply}"
-        rest = zip(self.further_words, position.by_role()[2:], strict=True)
-        return text + "".join(f" {name}={self.word_text(name, x)}" for name, x in rest if x)
+        return " ".join([text, *map("=".join, self.further_texts(position).items())])
 
     def ranks_of(self, position: Position) -> list[str]:
         """Return the letter on each square, "." if it is empty, rank 1 first."""
@@ -579,18 +584,15 @@ class Game(Rules):
 def _check_words(game: Game, words: Any) -> None:
     """PositionError for words that cannot be those of a position, such as overlapping sets."""
     names = (*game.squares, *game.numbers)
-    values: Any = (None, None)
-    if isinstance(words, Sequence) and len(words) == len(names):
-        values = words
+    fits = isinstance(words, Sequence) and len(words) == len(names)
     largest = [game.board.all] * len(game.squares) + [ALL] * len(game.numbers)
-    if not all(map(is_whole, values, repeat(0), largest)) or values[0] & values[1]:
+    if not fits or not all(map(is_whole, words, repeat(0), largest)) or words[0] & words[1]:
         rest = f" and then {', '.join(names[2:])}" if names[2:] else ""
         raise PositionError(
             f"{quote(words)} are not two disjoint sets of squares{rest}, of a board of "
             f"{game.board.size} squares"
         )
-    numbers = words[len(game.squares) :]
-    for (name, size), number in zip(game.numbers.items(), numbers, strict=True):
+    for (name, size), number in zip(game.numbers.items(), words[len(game.squares) :], strict=True):
         if number >= size:
             raise PositionError(f"{name} is {number}: it must be below {size}")
 

@@ -241,7 +241,7 @@ positions in which neither side has the pieces for a mate are draws.""",
             ("it checks a king that is not to move", _threats(board.turned).checking),
         ):
             if wrong:
-                raise PositionError(f"{self.word_text('castling', wrong)}: {rule}")
+                raise PositionError(f"{self.square_names(wrong)}: {rule}")
         passed = board.passed if any(_passing(board, _threats(board)).values()) else 0
         return super().position((*words[:9], passed, words[10]), to_move, ply)
 

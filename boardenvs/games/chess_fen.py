@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 
-from boardenvs.board.bitboard import parse_square
 from boardenvs.game.position import Position
 from boardenvs.utils.checks import check_name, cut
 
@@ -48,8 +47,8 @@ def usual_text(text: str) -> str:
 
 def write_fen(position: Position, board: str) -> str:
     """Return a position as FEN, of which this is the board."""
-    *_, rooks, passed, clock = position.by_role()
-    castling = "".join(k for k, rook in _ROOKS.items() if rooks >> parse_square(rook) & 1) or "-"
-    square = position.game.word_text("en_passant", passed) or "-"
-    side, number = "wb"[position.to_move], position.ply // 2 + 1
-    return f"{board} {side} {castling} {square} {clock} {number}"
+    texts = position.game.further_texts(position)
+    corners, passed = texts.get("castling", ""), texts.get("en_passant", "-")
+    castling = "".join(letter for letter, rook in _ROOKS.items() if rook in corners) or "-"
+    side, clock = "wb"[position.to_move], texts.get("halfmove_clock", 0)
+    return f"{board} {side} {castling} {passed} {clock} {position.ply // 2 + 1}"

@@ -30,8 +30,8 @@ def write_plain(position: Position) -> str:
         f"{second[0].upper()} one of {second}, and . an empty square"
         f"{', # a hole' if game.holes else ''}."
     )
-    rest = zip(game.further_words, position.by_role()[2:], strict=True)  # such as kings
-    texts = [f"{name.replace('_', ' ')}: {game.word_text(name, w)}" for name, w in rest if w]
+    further = game.further_texts(position).items()  # such as kings
+    texts = [f"{name.replace('_', ' ')}: {text}" for name, text in further]
     return "\n".join([*(f"    {line}" for line in lines), "", legend, *texts])
 
 
