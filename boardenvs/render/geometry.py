@@ -106,7 +106,7 @@ def scene(contents: View, *, caption: bool = True) -> Scene:
     layers = [
         ("hole", 0 if look.surface else contents.holes, HOLE),
         ("mark", contents.marks, mark_of(look)),
-        *_pieces(contents),
+        *pieces_in(contents),
         *((name, squares, drawing) for (name, drawing), squares in badges),
         ("target", contents.targets, target_of(look)),
         *(("label", 1 << square, label(text)) for square, text in (contents.labels or {}).items()),
@@ -122,7 +122,7 @@ def scene(contents: View, *, caption: bool = True) -> Scene:
     return Scene(board.width, board.height, FRAME, contents.caption, tuple(placed))
 
 
-def _pieces(contents: View) -> Iterator[tuple[str, int, Drawing]]:
+def pieces_in(contents: View) -> Iterator[tuple[str, int, Drawing]]:
     """Yield the pieces of each side with their drawings: figures first, then its usual piece."""
     looks = contents.look.pieces_of(contents.sides)
     for role, (side, left, usual) in enumerate(

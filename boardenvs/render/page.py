@@ -14,7 +14,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from boardenvs.board.bitboard import squares_of
 from boardenvs.game.game import Game
-from boardenvs.game.look import Drawing
 from boardenvs.game.position import Position
 from boardenvs.render.geometry import (
     HOLE,
@@ -22,6 +21,7 @@ from boardenvs.render.geometry import (
     NOTEBOOK_UNIT,
     Cells,
     mark_of,
+    pieces_in,
     scene,
     target_of,
 )
@@ -98,7 +98,7 @@ def _describe(
     plies = zip(actions, positions, strict=False)
     names = ["start", *(f"{game.move_number(p)} {game.usual_name(a, p)}" for a, p in plies)]
     boards = [[0] * game.board.size, *map(_kinds, contents)]
-    kinds = len(_drawings(empty)) + 1
+    kinds = 2 * len(game.look.figures) + 3
     steps = [
         [
             name,
@@ -130,7 +130,7 @@ def _describe_look(empty: View) -> dict[str, Any]:
     """Return an empty board, and what can lie on it."""
     look, corners = empty.look, Cells(empty.board, empty.look.hexagons).corners
     badges = [drawing for _, drawing in look.badges]
-    drawings = [HOLE, mark_of(look), target_of(look), *_drawings(empty)]
+    drawings = [HOLE, mark_of(look), target_of(look), *(x for _, _, x in pieces_in(empty))]
     hole, mark, target, *pieces = map(id_of, drawings)
     picture = scene(empty, caption=False)
     return {
@@ -149,20 +149,10 @@ def _describe_look(empty: View) -> dict[str, Any]:
     }
 
 
-def _drawings(contents: View) -> list[Drawing]:
-    """Return the drawings of a piece and the figures, for each side."""
-    look = contents.look
-    return [
-        drawing
-        for role, usual in enumerate(look.pieces_of(contents.sides))
-        for drawing in (usual.drawing, *(figure.pieces[role] for figure in look.figures))
-    ]
-
-
 def _kinds(contents: View) -> list[int]:
-    """Return for each square 0 for nothing, or which of `_drawings` is on it, from 1."""
-    kinds = [pieces & word for pieces in contents.pieces for word in (-1, *contents.figures)]
-    return [
-        max((number for number, squares in enumerate(kinds, 1) if squares >> square & 1), default=0)
-        for square in range(contents.board.size)
-    ]
+    """Return for each square 0 for nothing, or which of `pieces_in` is on it, from 1."""
+    kinds = [0] * contents.board.size
+    for number, (_, squares, _) in enumerate(pieces_in(contents), start=1):
+        for square in squares_of(squares):
+            kinds[square] = number
+    return kinds
