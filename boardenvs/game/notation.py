@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, chain
@@ -76,15 +76,13 @@ class Notation(ABC):
         return ""
 
     def turns(self, text: str, position: Position) -> list[Line]:
-        """Return the legal actions, several where a side goes on, that a text means which is the
-        name of none: all that visit its squares, such as "d4xf6xd8" or "a7-d7xa1".
+        """Return the legal actions that a text means, several where a side goes on: those of the
+        name, else all that visit its squares, such as "d4xf6xd8" or "a7-d7xa1".
         """
-        game = position.game
-        try:
-            wanted = tuple(map(game.parse_square, plain_move(text, game).split("-")))
-        except ValueError:
-            return []
-        return [*dict(_lines(position, wanted)).values()]
+        game, plain = position.game, plain_move(text, position.game)
+        names = {a: game.action_name(a, position) for a in position.legal_actions()}
+        same: list[Line] = [(a,) for a in names if plain_move(names[a], game) == plain]
+        return same or [*dict(_lines(position, plain.split("-"))).values()]
 
     def plane_images(self, symmetry: Symmetry) -> list[int]:
         """Return the image of each part under a symmetry of the board, where a part has an action a
@@ -127,7 +125,10 @@ class Dropping(Notation):
     def turns(self, text: str, position: Position) -> list[Line]:
         game, plain = position.game, plain_move(text, position.game)
         tops = {a: self.squares(game, a, position)[0] for a in position.legal_actions()}
-        return [(a,) for a in tops if plain in (game.look.files[a], game.square_name(tops[a]))]
+        by_file: list[Line] = [
+            (a,) for a in tops if plain in (game.look.files[a], game.square_name(tops[a]))
+        ]
+        return by_file or super().turns(text, position)
 
     def sizes(self, game: Game) -> tuple[int, ...]:
         return (game.board.columns,)
@@ -415,16 +416,17 @@ def plain_move(text: str, game: Game) -> str:
 
 
 def _lines(
-    position: Position, wanted: Line, path: Line = (), line: Line = ()
+    position: Position, wanted: Sequence[str], path: Sequence[str] = (), line: Line = ()
 ) -> Iterator[tuple[Position, Line]]:
     """Yield the lines of a side's actions that visit these squares, with the position after each.
 
     Squares between the first and the last may be left out where the same piece goes on.
     """
+    game = position.game
     for action in position.legal_actions():
-        squares = position.game.action_squares(action, position)
-        visited = path + squares[path[-1:] == squares[:1] :]
-        if visited[:1] == wanted[:1]:
+        squares = tuple(map(game.square_name, game.action_squares(action, position)))
+        visited = (*path, *squares[path[-1:] == squares[:1] :])
+        if visited and visited[0] == wanted[0]:
             after, actions = position.step(action), (*line, action)
             if visited[-1] == wanted[-1] and {*wanted} <= {*visited}:
                 yield after, actions

@@ -105,7 +105,7 @@ class Moves(Notation):
         text = re.sub(r"[+#!?\s]|e\.p\.", "", text)
         text = _CASTLED.get(text.upper().replace("0", "O"), (text, text))[position.to_move]
         if (match := _SAN.fullmatch(text)) is None:
-            return []
+            return super().turns(text, position)
         kind, file, rank, end, piece = match.groups()
         kind = kind or ("PNBRQK" if file and rank else "P")
         forms = kind, file or "abcdefgh", rank or "12345678", end, piece.lower() or "q-"
@@ -139,7 +139,8 @@ class Moves(Notation):
 def _in_full(position: Position, action: int) -> tuple[str, ...]:
     """Return the piece, its file and rank, where it goes, and what a pawn becomes or "-"."""
     name = _NAMES[action]
-    letter = next(x for kind, x in LETTERS.items() if position.word(kind) >> action % 64 & 1)
+    kinds = zip(LETTERS.values(), position.words[2:8], strict=True)
+    letter = next(letter for letter, squares in kinds if squares >> action % 64 & 1)
     queen = "q" if letter == "P" and name[3] in "18" else "-"
     return letter, *name[:2], name[2:4], name[4:] or queen
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from boardenvs.game.errors import IllegalActionError
-from boardenvs.game.notation import PASS, plain_move
+from boardenvs.game.notation import PASS
 from boardenvs.game.position import Position
 from boardenvs.utils.checks import cut
 
@@ -23,15 +23,10 @@ def read_turn(text: str, position: Position) -> tuple[int, ...]:
     Capitals, spaces and what stands between two squares are free: "D3", "b1 b3" and "B1xB3" are
     read. IllegalActionError, with what is legal, where the text is no legal move, or several.
     """
-    game, legal = position.game, legal_names(position)
-    plain = plain_move(text, game)
-    if plain in legal:
-        return (legal[plain],)
-    turns = game.notation.turns(text, position) if legal else []
-    turns = turns or [(legal[name],) for name in legal if plain == plain_move(name, game)]
+    turns = [] if position.is_over() else position.game.notation.turns(text, position)
     if len(turns) == 1:
         return turns[0]
-    wrong = f"may mean {len(turns)} moves" if turns else f"is no legal move: {_listed(legal)}"
+    wrong = f"may mean {len(turns)} moves" if turns else f"is no legal move: {_listed(position)}"
     raise IllegalActionError(f"{cut(text.strip())!r} {wrong}")
 
 
@@ -40,11 +35,11 @@ def parse_move(text: str, position: Position) -> int:
     return read_turn(text, position)[0]
 
 
-def _listed(legal: dict[str, int]) -> str:
-    if not legal:
+def _listed(position: Position) -> str:
+    names = [*legal_names(position)]
+    if not names:
         return "the game is over"
-    if list(legal) == [PASS]:
+    if names == [PASS]:
         return f"there is no move but {PASS!r}"
-    names = list(legal)
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return f"legal are {', '.join(names[:_SHOWN])}{more}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Sequence
 from operator import index
 from typing import Literal, NamedTuple, TypeAlias
@@ -11,7 +10,7 @@ import numpy as np
 
 from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
-from boardenvs.game.state import BoolArray, IntArray, State, put, take
+from boardenvs.game.state import State, put, take
 from boardenvs.records.record import Record, until_illegal
 
 
@@ -20,7 +19,7 @@ class Replayed(NamedTuple):
 
     final: State  # (B,) rows
     actions: list[tuple[int, ...]]  # all, passes that were put in included
-    left: IntArray  # (B,) int64: how many of the moves were not played
+    left: list[list[int]]  # the moves that were not played, the last one first
 
 
 def play(
@@ -30,33 +29,26 @@ def play(
 
     insert_passes: play a noop before one of the `moves` if a noop is legal.
     """
-    lengths = np.array([len(actions) for actions in moves], np.int64)
-    whole = map(index, itertools.chain.from_iterable(moves))
-    flat = np.fromiter(whole, np.int64, int(lengths.sum()))
-    first = np.cumsum(lengths) - lengths
     if game.check_state(starts) != len(moves):
         raise ValueError(f"{len(moves)} games need as many starts")
     final = take(starts, np.arange(len(moves)))  # a copy
-    at = np.zeros(len(moves), np.int64)
+    left = [[*map(index, reversed(actions))] for actions in moves]
     played: list[list[int]] = [[] for _ in moves]
-    rows = np.flatnonzero(lengths > 0)
-    while rows.size:
+    rows = np.arange(len(moves))
+    while (rows := rows[[bool(left[row]) for row in rows]]).size:
         state = take(final, rows)
-        actions = flat[first[rows] + at[rows]]
-        passes: BoolArray = np.zeros(len(rows), np.bool_)
+        actions = np.array([left[row][-1] for row in rows])
         if insert_passes:
-            passes = game.is_legal(state, np.full(len(rows), game.noop))
-            actions = np.where(passes, game.noop, actions)
+            actions[game.is_legal(state, np.full(len(rows), game.noop))] = game.noop
         legal = game.is_legal(state, actions) & ~game.is_truncated(state)
         rows, actions = rows[legal], actions[legal]
         put(final, rows, game.step(take(state, legal), actions))
         for row, action in zip(rows.tolist(), actions.tolist(), strict=True):
             played[row].append(action)
-        at[rows] += ~passes[legal]
-        rows = rows[at[rows] < lengths[rows]]
-    done = at.tolist()
-    actions = [(*played[row], *each[done[row] :]) for row, each in enumerate(moves)]
-    return Replayed(final, actions, lengths - at)
+            if action == left[row][-1]:  # else it is a pass that was put in
+                left[row].pop()
+    actions_of = [(*done, *reversed(rest)) for done, rest in zip(played, left, strict=True)]
+    return Replayed(final, actions_of, left)
 
 
 Ending: TypeAlias = Literal["finished", "truncated", "cut off", "illegal"]

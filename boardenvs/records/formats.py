@@ -36,7 +36,7 @@ class Format(NamedTuple):
     suffixes: tuple[str, ...]
     begins: str  # a pattern of its files
     read: Callable[[Path, Game | None], Iterable[Record]]
-    write: Callable[[Path, Sequence[Record]], None] | None = None
+    write: Callable[[Record], str] | None = None  # as a line
     lacks: tuple[str, ...] = ()  # the fields of a record that it does not hold
 
 
@@ -73,31 +73,19 @@ def _read_texts(
     return moves.put_passes(records)
 
 
-def _write_texts(write: Callable[[Record], str], path: Path, records: Sequence[Record]) -> None:
-    """Write the games, one a line; `path` is replaced only when all of them are written."""
-    lines = (f"{write(record)}\n".encode() for record in records)
-    with replacing(path) as file:
-        if path.suffix != ".gz":
-            file.writelines(lines)
-            return
-        # Without a name and a time, so that the same records give the same file.
-        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as compressed:
-            compressed.writelines(lines)
-
-
 FORMATS = {
     "jsonl": Format(
         (".jsonl", ".jsonl.gz"),
         r"\s*\{|\x1f|\s*\Z",
         lambda path, game: read_jsonl(path, MAX_MEMORY),
-        partial(_write_texts, write_record),
+        write_record,
     ),
     "wthor": Format((".wtb",), r"[^\0]*\0", lambda path, game: read_wthor(path, MAX_MEMORY)),
     "sgf or ggf": Format(
         (".sgf",),
         r"[\s\d]*\(\s*;",
         partial(_read_texts, sgf.GAMES.finditer, sgf.parse_sgf),
-        partial(_write_texts, sgf.write_sgf),
+        sgf.write_sgf,
         ("info",),
     ),
     "pgn or pdn": Format(
@@ -111,7 +99,7 @@ FORMATS = {
         partial(
             _read_texts, moves.LINES.finditer, lambda line, game: moves.parse_line(line[0], game)
         ),
-        partial(_write_texts, moves.write_moves),
+        moves.write_moves,
         ("players", "info"),
     ),
 }
@@ -149,7 +137,13 @@ def save(path: Path | str, records: Sequence[Record]) -> list[str]:
     Return the fields that the format does not hold. ValueError if the path names no format, and for
     records that the format cannot hold.
     """
-    chosen = FORMATS[format_of(path)]
-    assert chosen.write is not None
-    chosen.write(Path(path), records)
-    return [key for key in chosen.lacks if any(getattr(r, key) for r in records)]
+    path, form = Path(path), FORMATS[format_of(path)]
+    assert form.write is not None
+    lines = (f"{line}\n".encode() for line in map(form.write, records))
+    with replacing(path) as file:
+        if path.suffix != ".gz":
+            file.writelines(lines)
+        else:  # without a name and a time, so that the same records give the same file
+            with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as compressed:
+                compressed.writelines(lines)
+    return [key for key in form.lacks if any(getattr(record, key) for record in records)]

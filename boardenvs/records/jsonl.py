@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, TextIO, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -105,9 +105,15 @@ def read_jsonl(path: Path | str, memory: int | None = None) -> Iterator[Record]:
         compressed = file.read(2) == GZIP
         file.seek(0)
         lines = io.TextIOWrapper(gzip.GzipFile(fileobj=file) if compressed else file, "utf-8-sig")
-        number = 0
+        number, taken = 0, 0
         try:
-            for number, line in read_lines(lines, path, memory):
+            while line := lines.readline(MAX_LINE + 1):
+                number += 1
+                if len(line) > MAX_LINE:
+                    raise ValueError(f"{path}, line {number}, has more than {MAX_LINE} characters")
+                taken += GAME + CHARACTER * len(line) + _MARK * sum(map(line.count, _MARKS))
+                if memory is not None and taken > memory:
+                    raise ValueError(f"{path}, line {number}: {too_much(memory)}")
                 if line.strip():
                     yield parse_line(line, f"{path}, line {number}")
         except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeDecodeError) as error:
@@ -141,23 +147,6 @@ def _by_role(game: Game, key: str, values: dict[str, T] | None) -> tuple[T, T] |
     if values.keys() != set(game.sides):
         raise ValueError(f"{key} is {quote(values)}: it must have a value for each of {game.sides}")
     return values[game.sides[0]], values[game.sides[1]]
-
-
-def read_lines(file: TextIO, path: Path, memory: int | None) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a file with their numbers, from 1 on.
-
-    ValueError, which names `path` and the line, if one is too long, or if the games so far may take
-    more bytes than `memory`.
-    """
-    taken = 0
-    for number, line in enumerate(iter(lambda: file.readline(MAX_LINE + 1), ""), start=1):
-        if len(line) > MAX_LINE:
-            raise ValueError(f"{path}, line {number}, has more than {MAX_LINE} characters")
-        if memory is not None:
-            taken += GAME + CHARACTER * len(line) + _MARK * sum(map(line.count, _MARKS))
-            if taken > memory:
-                raise ValueError(f"{path}, line {number}: {too_much(memory)}")
-        yield number, line
 
 
 def too_much(memory: int) -> str:

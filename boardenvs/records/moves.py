@@ -139,14 +139,14 @@ def without_passes(record: Record) -> list[int]:
 
 
 def put_passes(records: Sequence[Record]) -> list[Record]:
-    """Return the games, those of Othello with the passes that the rules insert, and no others.
+    """Return the games, those of Othello with the passes that the rules insert.
 
     An illegal move and what follows it stay as they are.
     """
     put = list(records)
     for game, rows in group_by_game(records).items():
         if isinstance(game, Othello):
-            moves = [[a for a in records[row].actions if a != game.noop] for row in rows]
+            moves = [records[row].actions for row in rows]
             starts = starts_of(game, [records[row].start for row in rows])
             for row, actions in zip(
                 rows, play(game, starts, moves, insert_passes=True).actions, strict=True

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from boardenvs.game.rules import DRAW
 from boardenvs.games import spec_of
-from boardenvs.records.record import Record, until_illegal
+from boardenvs.records.record import GOALS, Record, until_illegal
 from boardenvs.render.page import ShownGame, to_page
 
 
@@ -42,9 +41,8 @@ def details_of(record: Record, sides: tuple[str, str]) -> list[tuple[str, str]]:
     """Return the names and texts of all details of a game except its moves and lists."""
     details = list(zip(sides, record.players or (), strict=False))
     if record.goal is not None:
-        goals = zip(sides, record.goal, strict=True)
-        won = [side for side, goal in goals if goal > DRAW]
-        details.append(("result", f"{won[0]} won" if won else "draw"))
+        results = f"{sides[0]} won", "draw", f"{sides[1]} won"
+        details.append(("result", results[GOALS.index(record.goal)]))
     if record.start is not None:
         details.append(("from", record.start.fen()))
     plain = [item for item in record.info.items() if not isinstance(item[1], list)]
