@@ -190,12 +190,6 @@ def mirrored(ink: str, *right: tuple[float, float]) -> Polygon:
     return Polygon((*right, *left), Ink(ink))
 
 
-def pair(ink: str, *right: tuple[float, float]) -> tuple[Polygon, Polygon]:
-    """Return a polygon and its mirror image at x = 0.5."""
-    left = tuple((round(1 - x, 3), y) for x, y in right)
-    return Polygon(right, Ink(ink)), Polygon(left, Ink(ink))
-
-
 def read_points(text: str) -> list[Any]:
     """Return tuples of numbers, such as points "x,y" or discs "x,y,radius"."""
     return [tuple(map(float, point.split(","))) for point in text.split()]
@@ -203,15 +197,18 @@ def read_points(text: str) -> list[Any]:
 
 def read_shapes(text: str) -> Iterator[Circle | Polygon]:
     """Yield the shapes of a text: in each line what is drawn, the colour, and numbers: "discs", the
-    right "half" of a polygon, or a polygon of a "pair".
+    right "half" of a polygon, or the right one of a "pair".
     """
     for line in text.strip().splitlines():
         kind, ink, numbers = line.split(maxsplit=2)
         points = read_points(numbers)
         if kind == "discs":
             yield from (Circle(x, y, radius, Ink(ink)) for x, y, radius in points)
+        elif kind == "half":
+            yield mirrored(ink, *points)
         else:
-            yield from [mirrored(ink, *points)] if kind == "half" else pair(ink, *points)
+            for half in points, [(round(1 - x, 3), y) for x, y in points]:
+                yield Polygon(tuple(half), Ink(ink))
 
 
 def ring(outer: float, inner: float, colour: str) -> Polygon:

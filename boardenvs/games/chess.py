@@ -60,9 +60,6 @@ _PARTS = len(_TARGETS) // 64
 _SOURCE = Table(_SQUARES * _PARTS + [0])
 _TARGET = Table([*_TARGETS, 0])
 _PIECES = [*[""] * (_PARTS - len(LESSER)), *(piece for piece, _ in LESSER)]  # by the action's part
-_BECOMES = [
-    Table([ALL * (p == piece) for p in _PIECES for _ in range(64)] + [0]) for piece in PROMOTED
-]
 # The squares of a king's step by two, and the rook's before and after it.
 _CASTLING = {"e1 g1": "h1 f1", "e1 c1": "a1 d1", "e8 g8": "h8 f8", "e8 c8": "a8 d8"}
 _ROOKS = {
@@ -77,6 +74,7 @@ _NAMES = [
     "".join([*map(square_name, ends), "--"][:2]) + _PIECES[action // 64]
     for action, ends in enumerate(_ENDS)
 ]
+_BECOMES = [Table([ALL * name.endswith(p) for name in _NAMES] + [0]) for p in PROMOTED]
 _NUMBERS = {name: action for action, name in enumerate(_NAMES) if "--" not in name}
 _NUMBERS |= {f"{name[:-1]}q": _NUMBERS[name[:-1]] for name in _NUMBERS if name[-1] == "n"}
 _SAN = re.compile(r"([KQRBNP]?)([a-h]?)([1-8]?)[-x:]?([a-h][1-8])=?\(?([QRBNqrbn]?)\)?")

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from boardenvs.board import Board, Symmetry, each_square, steps, symmetries_of
 from boardenvs.game import WINNING_LINE, About, Game, Look, Placing, Position, piece
-from boardenvs.game.look import Ink, Rect, pair, ring
+from boardenvs.game.look import Ink, Rect, read_shapes, ring
 from boardenvs.game.rules import DRAW
 from boardenvs.kernel import Bits, nonzero
 
@@ -24,9 +24,8 @@ _SURFACE = (
 )
 
 
-_STROKE = ((0.2, 0.29), (0.29, 0.2), (0.8, 0.71), (0.71, 0.8))
 _BLUE, _RED = "#1f4fa3", "#b3261e"
-_X = piece(_BLUE, pair(_BLUE, *_STROKE))
+_X = piece(_BLUE, tuple(read_shapes(f"pair {_BLUE} 0.2,0.29 0.29,0.2 0.8,0.71 0.71,0.8")))
 _O = piece(_RED, (ring(0.34, 0.22, _RED),))
 
 
