@@ -90,14 +90,15 @@ class EngineAgent(EngineProcess):
         legal = position.legal_actions()
         try:
             hints = self.hints(position) if legal != [position.game.noop] else {}
-            if not hints:
-                game = GameSession(position.game, position)
-                action = legal[0] if len(legal) == 1 else self.choose(game)
-                move = MoveAnalysis(action=action, line=(action,))
-                return Analysis(position=position, unit="margin", moves=(move,), choice=action)
+            if hints:
+                first = max(hints, key=lambda action: hints[action][0])
+            elif len(legal) == 1:
+                first = legal[0]
+            else:
+                first = self.choose(GameSession(position.game, position))
         except EngineError as error:
             raise ValueError(str(error)) from error
-        first = max(hints, key=lambda action: hints[action][0])
-        views = {first: hints[first]} | {a: (None, (a,)) for a in legal} | hints  # the first first
+        shown = [first, *legal] if hints else [first]  # the first first
+        views = {action: (None, (action,)) for action in shown} | hints
         moves = tuple(MoveAnalysis(action=a, line=x, value=v) for a, (v, x) in views.items())
         return Analysis(position=position, unit="margin", moves=moves, choice=first)
