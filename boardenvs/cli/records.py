@@ -169,18 +169,15 @@ class RecordsCommand:
 def _summary(file: Path, games: Sequence[Record], verdicts: Sequence[Verdict]) -> ReportTable:
     """Return one row for each game that the file has records of."""
     from boardenvs.records.batch import group_by_game
+    from boardenvs.records.record import GOALS
 
     rows = []
     for game, places in group_by_game(games).items():
         part = [verdicts[place] for place in places]
         goals = [verdicts[place].goal or games[place].goal for place in places]
         sides = game.sides
-        leads = [goal[0] - goal[1] for goal in goals if goal is not None]
-        results = {
-            f"{sides[0]} won": sum(lead > 0 for lead in leads),
-            "draw": leads.count(0),
-            f"{sides[1]} won": sum(lead < 0 for lead in leads),
-        }
+        names = f"{sides[0]} won", "draw", f"{sides[1]} won"
+        results = zip(names, map(goals.count, GOALS), strict=True)
         rows.append(
             {
                 "game": spec_of(game),
@@ -188,7 +185,7 @@ def _summary(file: Path, games: Sequence[Record], verdicts: Sequence[Verdict]) -
                 "finished": sum(v.ending in ("finished", "truncated") for v in part),
                 "cut off": sum(v.ending == "cut off" for v in part),
                 "wrong": sum(v.error is not None for v in part),
-                "results": ", ".join(f"{name} {n:,}" for name, n in results.items() if n) or "-",
+                "results": ", ".join(f"{name} {n:,}" for name, n in results if n) or "-",
                 "plies": sum(len(games[place].actions) for place in places),
             }
         )

@@ -80,8 +80,11 @@ class Notation(ABC):
         name, else all that visit its squares, such as "d4xf6xd8" or "a7-d7xa1".
         """
         game, plain = position.game, plain_move(text, position.game)
-        names = {a: game.action_name(a, position) for a in position.legal_actions()}
-        same: list[Line] = [(a,) for a in names if plain_move(names[a], game) == plain]
+        same: list[Line] = [
+            (action,)
+            for action in position.legal_actions()
+            if plain_move(game.action_name(action, position), game) == plain
+        ]
         return same or [*dict(_lines(position, plain.split("-"))).values()]
 
     def plane_images(self, symmetry: Symmetry) -> list[int]:
@@ -123,12 +126,8 @@ class Dropping(Notation):
     needs_position = False
 
     def turns(self, text: str, position: Position) -> list[Line]:
-        game, plain = position.game, plain_move(text, position.game)
-        tops = {a: self.squares(game, a, position)[0] for a in position.legal_actions()}
-        by_file: list[Line] = [
-            (a,) for a in tops if plain in (game.look.files[a], game.square_name(tops[a]))
-        ]
-        return by_file or super().turns(text, position)
+        files = {letter: str(n) for n, letter in enumerate(position.game.look.files, start=1)}
+        return super().turns(files.get(text.strip().lower(), text), position)
 
     def sizes(self, game: Game) -> tuple[int, ...]:
         return (game.board.columns,)

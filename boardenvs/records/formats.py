@@ -80,7 +80,7 @@ FORMATS = {
         lambda path, game: read_jsonl(path, MAX_MEMORY),
         write_record,
     ),
-    "wthor": Format((".wtb",), r"[^\0]*\0", lambda path, game: read_wthor(path, MAX_MEMORY)),
+    "wthor": Format((".wtb",), r"[^\0]*\0", lambda path, game: read_wthor(path)),
     "sgf or ggf": Format(
         (".sgf",),
         r"[\s\d]*\(\s*;",

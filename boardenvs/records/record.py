@@ -16,6 +16,9 @@ from boardenvs.game.session import GameSession
 
 GOALS = (WIN, LOSS), (DRAW, DRAW), (LOSS, WIN)  # by role: won by the first, a draw, lost
 
+_parse_name = lru_cache(1 << 16)(Game.parse_action)
+_standing_alone = lru_cache(1 << 12)(Game.action_name)
+
 
 @dataclass(frozen=True)
 class Record:
@@ -111,13 +114,3 @@ def parse_names(game: Game, words: Sequence[str], start: Position | None = None)
             if word not in (alone, here) and here != alone:
                 raise ValueError(f"action {ply + 1} is written {word}, but that piece goes {here}")
     return actions
-
-
-@lru_cache(1 << 16)
-def _parse_name(game: Game, word: str) -> int:
-    return game.parse_action(word)
-
-
-@lru_cache(1 << 12)
-def _standing_alone(game: Game, action: int) -> str:
-    return game.action_name(action)

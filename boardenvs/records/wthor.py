@@ -33,7 +33,7 @@ import numpy as np
 from boardenvs.game.game import Game
 from boardenvs.game.rules import DRAW
 from boardenvs.games import make
-from boardenvs.records.jsonl import GAME, too_much
+from boardenvs.records.jsonl import GAME, MAX_MEMORY, too_much
 from boardenvs.records.moves import put_passes
 from boardenvs.records.record import Record
 
@@ -41,26 +41,26 @@ _HEADER = struct.Struct("<4BIHH4B")
 _GAME = struct.Struct("<HHHBB60s")
 _DISCS = 64
 _NUMBERS = ("tournament", "black", "white")  # of a game, in this order
-_MEMORY = 2 * GAME  # bytes that a game takes at most
+_MEMORY = 2 * GAME // _GAME.size  # bytes that a game takes at most, for each of its own
 
 
-def read_wthor(path: Path | str, memory: int | None = None) -> list[Record]:
+def read_wthor(path: Path | str) -> list[Record]:
     """Return the games of a file; WTHOR is not written.
 
     A record's info has the numbers `tournament`, `black` and `white`, the scores `score` and
     `theoretical`, and the header's `year` and `depth`; its goal follows from the score. ValueError
-    if the file is damaged, of another kind, or if its games take more bytes than `memory`.
+    if the file is damaged, of another kind, or if its games may take more than 2 GiB of memory.
     """
+    content = Path(path).read_bytes()
     try:
-        content = Path(path).read_bytes()
-        if memory is not None and len(content) // _GAME.size * _MEMORY > memory:
-            raise ValueError(too_much(memory))
         return _parse(content)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
 def _parse(content: bytes) -> list[Record]:
+    if len(content) * _MEMORY > MAX_MEMORY:
+        raise ValueError(too_much(MAX_MEMORY))
     if len(content) < _HEADER.size:
         raise ValueError(f"{len(content)} bytes are no WTHOR file: its header alone has 16")
     *_, count, _, year, size, kind, depth, _ = _HEADER.unpack_from(content)
