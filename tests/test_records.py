@@ -279,6 +279,7 @@ FILES = {  # a text, the game of plain moves, and each game's moves or what is w
                                     "!line 7: move 3: 'z9' is no legal", ""]),
     "columns": ("4453 -2\n44536\n", None, ["4 4 5 3", "4 4 5 3 6"]),
     "numbers": ("11-15 22-18 15-22 25-18\t1/2-1/2\n", "checkers", ["c3-d4 f6-e5 d4-f6 g7-e5"]),
+    "no tags": ("1. 11-15 22-18 2. 15x22 25x18 1-1\n", None, ["c3-d4 f6-e5 d4-f6 g7-e5"]),
     "rows": ("1. c8:a6 A3xC1\n2. b8-b6 h6f8\n", "lines_of_action", ["c8-a6 a3-c1 b8-b6 h6-f8"]),
     "morris": ("a7 b6 d7 b4 g7xb6 0-1\n", "nine_mens_morris", ["a7 b6 d7 b4 g7 b6"]),
 }  # fmt: skip
@@ -310,6 +311,12 @@ def test_what_files_say_of_games(tmp_path):
         *((("b", "w (5k)"), LOST), (("T", "s"), WON), (None, None), (None, None)),
         (("a", "b"), WON),
     ]
+    for text, goal in {"2-0": WON, "0-2": LOST, "1-1": (50, 50), "*": None}.items():
+        path.write_text(f"1. 11-15 22-18 {text}\n")
+        assert load(path)[0].goal == goal
+    for text, goal in {"+0.00": (50, 50), "-2.0": LOST, "B+2": WON, "Draw": (50, 50)}.items():
+        path.write_text(f"(;GM[1]SZ[9]RE[{text}];B[ee])")
+        assert load(path)[0].goal == goal
     path.write_text("4453 -2\n")
     assert load(path)[0].info == {"score": "-2"}
 

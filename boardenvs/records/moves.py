@@ -43,7 +43,9 @@ _MORE = rf"\n[ \t]*(?!1\D)(?:{_ROW})+(?:1-0|0-1|1/2-1/2|\*)?[ \t]*\r?$"
 LINES = re.compile(rf"[^\r\n].*(?:{_MORE})*", re.M)  # one game each
 _OBF = re.compile(r"\s*([-.*xXoObBwW_]{64})[\s,]*([xXoObBwW*])(.*)")
 _COLUMNS = re.compile(r"\s*([1-9]{2,})(?:\s+(-?\d+))?\s*")
-_RESULT = re.compile(r"(1-0|2-0|B|\+[0.]*[1-9])|(1/2|½|1-1|[-+]?0[.0]*$|D|J)|(0-1|0-2|W|-)", re.I)
+_RESULT = re.compile(
+    r"(1-0|2-0|B|\+[0.]*[1-9])|(1/2|½|1-1|1-1|[-+]?0[.0]*$|D|J)|(0-1|0-2|W|-)", re.I
+)
 _PLAYERS = {"chess": ("White", "Black"), "checkers": ("Black", "White")}  # their tags, by role
 _INFO = (
     *("Event", "Site", "Date", "Round", "Result", "Termination"),

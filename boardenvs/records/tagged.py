@@ -52,7 +52,7 @@ def parse_tagged(match: re.Match[str], game: Game | None) -> Record | None:
         return None
     if other := _OTHER.search(head):
         raise ValueError(f"{other[0]}: chess and American checkers are read")
-    is_checkers = "[GameType" in head or re.match(r"\d+[-x:]", moves)
+    is_checkers = "[GameType" in head or re.match(r"\d+[-x:]", words[0])
     tags = {"Result": result, **dict(_TAG.findall(head))}
     rules = rules_of("checkers" if is_checkers else "chess", game)
     start = parse_position(rules, tags["FEN"]) if "FEN" in tags else None
