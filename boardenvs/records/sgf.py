@@ -31,6 +31,7 @@ _VALUE = r"\[((?:[^\]\\]|\\.)*)(?:\]|\Z)"
 GAMES = re.compile(rf"\(\s*;(?=[^;()]*\b(?:FF|GM|SZ)\s*\[)(?:[^()[\]]+|{_VALUE}|\()*", re.S | re.I)
 _PROPERTY = re.compile(rf"([a-z]*)\s*{_VALUE}", re.S | re.I)
 _KINDS = {"1": "go", "11": "hex", "othello": "othello"}  # by GM
+_SIZES = {"go": "19", "hex": "11"}  # of files without SZ
 _NO_MOVES = ("swap", "swap-pieces", "swap-sides", "resign", "forfeit")  # in Hex
 
 
@@ -50,7 +51,7 @@ def parse_sgf(match: re.Match[str], game: Game | None) -> Record:
     rules = rules_of(name, game)
     if name != "othello":
         komi = f",komi={tags['KM']}" if name == "go" and tags.get("KM") else ""
-        rules = make_from_file(f"{name}:size={tags.get('SZ', '11')}{komi}")
+        rules = make_from_file(f"{name}:size={tags.get('SZ', _SIZES[name])}{komi}")
     return make_game(rules, tags, *read_moves(properties, rules))
 
 
