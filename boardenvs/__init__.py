@@ -32,23 +32,25 @@ from boardenvs.game.state import State
 from boardenvs.utils.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from boardenvs import arena as arena
-    from boardenvs import checkers_v0 as checkers_v0
-    from boardenvs import chess_v0 as chess_v0
-    from boardenvs import connect_four_v0 as connect_four_v0
-    from boardenvs import go_v0 as go_v0
-    from boardenvs import hex_v0 as hex_v0
-    from boardenvs import lines_of_action_v0 as lines_of_action_v0
-    from boardenvs import nine_mens_morris_v0 as nine_mens_morris_v0
-    from boardenvs import othello_holes_v0 as othello_holes_v0
-    from boardenvs import othello_v0 as othello_v0
-    from boardenvs import play as play
-    from boardenvs import records as records
-    from boardenvs import render as render
-    from boardenvs import reversi_v0 as reversi_v0
-    from boardenvs import text as text
-    from boardenvs import tictactoe_v0 as tictactoe_v0
-    from boardenvs import wolf_and_sheep_v0 as wolf_and_sheep_v0
+    from boardenvs import (
+        arena as arena,
+        checkers_v0 as checkers_v0,
+        chess_v0 as chess_v0,
+        connect_four_v0 as connect_four_v0,
+        go_v0 as go_v0,
+        hex_v0 as hex_v0,
+        lines_of_action_v0 as lines_of_action_v0,
+        nine_mens_morris_v0 as nine_mens_morris_v0,
+        othello_holes_v0 as othello_holes_v0,
+        othello_v0 as othello_v0,
+        play as play,
+        records as records,
+        render as render,
+        reversi_v0 as reversi_v0,
+        text as text,
+        tictactoe_v0 as tictactoe_v0,
+        wolf_and_sheep_v0 as wolf_and_sheep_v0,
+    )
     from boardenvs.agents.analyse import analyse
     from boardenvs.arena import MatchResult, play_match
     from boardenvs.game.perft import divide, perft

@@ -17,8 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.database import DirectoryBasedExampleDatabase
 
 CASES = int(os.environ.get("FUZZ_CASES", "0"))

@@ -16,8 +16,7 @@ from fuzzing import (
     mutated,
     mutated_values,
 )
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from variants import make, random_line, random_position, wthor_file
 
 from boardenvs import IllegalActionError, games, records

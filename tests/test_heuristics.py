@@ -6,8 +6,7 @@ And the Euler number that Lines of Action counts groups by.
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from variants import random_position
 
 from boardenvs.board.bitboard import from_squares, squares_of

@@ -3,8 +3,7 @@
 import operator
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from boardenvs.kernel import ALL, Kernel, Table, trace
 from boardenvs.kernel.operations import OPERATIONS

@@ -15,13 +15,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from variants import FIVE
 
 from boardenvs import games
-from boardenvs.agents import as_agent, check_game, make_agent
-from boardenvs.agents import trained as trained_module
+from boardenvs.agents import as_agent, check_game, make_agent, trained as trained_module
 from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.agents.policy_file import PolicyFileError, load_policy, save_policy
 from boardenvs.agents.policy_network import NUMPY, Layer, PolicyNetwork, shapes_of, trunk

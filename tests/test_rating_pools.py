@@ -20,10 +20,10 @@ from boardenvs.arena import (
     Estimate,
     MatchResult,
     RatingPool,
+    estimate as estimate_module,
     estimate_rating,
     rating_pool,
 )
-from boardenvs.arena import estimate as estimate_module
 from boardenvs.arena.executor import HERE, Executor
 from boardenvs.arena.player import PlayerStats
 from boardenvs.arena.pools import Anchor

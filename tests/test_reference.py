@@ -5,8 +5,7 @@ games are in `test_playouts.py`.
 import random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from reference import CELLS, HOLES, OF_SIZES, REFERENCE, Board
 from rule_sheets import read_move
 from variants import BUILT_IN

@@ -26,8 +26,7 @@ import boardenvs
 from boardenvs.agents.policy import PolicyAgent
 from boardenvs.envs.rllib import MaskedVectorEnv, masked, policy_from_rllib, set_opponent
 from training.folder import load_newest
-from training.gumbel.__main__ import GumbelRun
-from training.gumbel.__main__ import main as gumbel
+from training.gumbel.__main__ import GumbelRun, main as gumbel
 
 CAPPED = "wolf_and_sheep:rules=described,max_plies=9"
 

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from negamax import WIN, worth
 from placings import CLASSIC, DESCRIBED, WOLF, game_of, placings, random_placings
 

@@ -15,9 +15,7 @@ import pytest
 import typer
 
 import boardenvs
-from boardenvs.agents.levels import FOLDER as LEVELS
-from boardenvs.agents.levels import LEVELS as COUNT
-from boardenvs.agents.levels import read_levels
+from boardenvs.agents.levels import FOLDER as LEVELS, LEVELS as COUNT, read_levels
 from boardenvs.arena import rating_pool
 from boardenvs.exams.positions import exam_positions
 from boardenvs.games import ConnectFour, make

@@ -28,8 +28,7 @@ from boardenvs.kernel import ALL
 from boardenvs.search import Trees, TreeSettings, search_trees
 from boardenvs.search.gumbel import gumbel_search
 from boardenvs.search.halving import GumbelSettings, schedule
-from boardenvs.utils.splitmix import GOLDEN as STEP
-from boardenvs.utils.splitmix import mix
+from boardenvs.utils.splitmix import GOLDEN as STEP, mix
 
 OTHELLO, TINY = make("othello"), ThreeInARow()
 C3 = 18

@@ -12,8 +12,7 @@ from typing import Literal, get_args, get_origin, get_type_hints
 import pytest
 
 import boardenvs
-from boardenvs import games, lines_of_action_v0, othello_v0
-from boardenvs import wolf_and_sheep_v0 as wolf_v0
+from boardenvs import games, lines_of_action_v0, othello_v0, wolf_and_sheep_v0 as wolf_v0
 from boardenvs.envs import factory
 from boardenvs.envs.aec import BoardAECEnv
 from boardenvs.envs.parallel import BoardParallelEnv

@@ -13,8 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from fuzzing import mutated_values
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from web_browser import Tab, needs_browser
 from web_server import PATIENCE, line, served
 from websockets.exceptions import ConnectionClosed, InvalidStatus

@@ -170,7 +170,7 @@ class AlphaBetaAgent:
 def _plan(agent: AlphaBetaAgent, game: Game) -> tuple[Evaluation | None, Limits]:
     """Return the evaluation and the limits of the agent's searches in this game."""
     evaluation = agent.evaluation_for(game)
-    if evaluation is not None and agent.depth == 1:
+    if evaluation and agent.depth == 1:
         evaluation = evaluation.for_one_ply
     return evaluation, agent._limits(game)
 

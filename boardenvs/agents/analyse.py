@@ -132,7 +132,7 @@ def default_analyst(game: Game) -> str:
 
 def search_analyst(game: Game) -> str:
     """Return the player of quick analyses: a search with the best evaluation of the game."""
-    if trained_evaluation(game) is not None:
+    if trained_evaluation(game):
         return "alphabeta:depth=4,endgame=12,evaluation=trained"
     return "alphabeta:depth=4,endgame=12" if game.has_heuristic else "mcts:rollouts=2000"
 

@@ -123,8 +123,7 @@ def analysis_by(agent: Agent, position: Position, rng: np.random.Generator) -> A
     if isinstance(agent, Evaluator):
         return analyse_by_evaluator(agent, position)
     action = int(agent.act(position.game, stack([position]), rng)[0])
-    move = MoveAnalysis(action=action, line=(action,))
-    return Analysis(position=position, moves=(move,))
+    return Analysis(position=position, moves=(MoveAnalysis(action=action, line=(action,)),))
 
 
 def report_of(agent: object) -> dict[str, float]:

@@ -30,7 +30,7 @@ def policy_from_sb3(
     TypeError for a model of another kind, ValueError for layers that have no such form and for a
     model that learnt behind `VecNormalize`: the policy would see other observations.
     """
-    if hasattr(model, "get_vec_normalize_env") and model.get_vec_normalize_env() is not None:
+    if hasattr(model, "get_vec_normalize_env") and model.get_vec_normalize_env():
         raise ValueError(
             "the model learnt behind VecNormalize, which a policy does not have: leave it out, "
             "observations are 0 and 1 and rewards from -1 to 1 already"

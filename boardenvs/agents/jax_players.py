@@ -43,10 +43,8 @@ def forward(
     (...,) float32, for the planes' bits (..., C * R * F) and legal actions (..., A).
     """
     ranks, files, planes = game.observation_shape
-    boards = inputs.reshape(-1, planes, ranks, files)
-    logits, values = network.outputs(boards, array_library(jnp))
-    lead = legal.shape[:-1]
-    return jnp.where(legal, logits.reshape(legal.shape), NEVER), values.reshape(lead)
+    logits, values = network.outputs(inputs.reshape(-1, planes, ranks, files), array_library(jnp))
+    return jnp.where(legal, logits.reshape(legal.shape), NEVER), values.reshape(legal.shape[:-1])
 
 
 def draw_action(logits: jax.Array, key: jax.Array) -> jax.Array:

@@ -125,8 +125,7 @@ class MCTSAgent:
             preference[~legal[rows]] = -1.0
             chosen[rows] = preference.argmax(axis=1)
             for place, row in enumerate(rows.tolist() if memory else ()):
-                action = int(chosen[row])
-                memory[row]["tree"] = trees.keep(place, action), len(plies[row]) + 1
+                memory[row]["tree"] = trees.keep(place, int(chosen[row])), len(plies[row]) + 1
         return chosen
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:

@@ -26,7 +26,6 @@ from boardenvs.agents.policy_network import (
     values,
 )
 from boardenvs.game.game import Game
-from boardenvs.game.state import BoolArray
 
 if TYPE_CHECKING:
     from boardenvs.agents.policy import Policy
@@ -164,7 +163,7 @@ TORCH = Library(
 def flat_planes(game: Game) -> tuple[int, ...]:
     """Return the planes of the observation that are the same on all squares in random games."""
     rng, state = np.random.default_rng(0), game.init(_RANDOM_GAMES)
-    flat: BoolArray = np.ones(game.kernels.num_planes, np.bool_)
+    flat = np.ones(game.kernels.num_planes, np.bool_)
     for _ in range(_MOST_PLIES):
         seen = game.observe(state)
         flat &= (seen == seen[:, :1, :1]).all(axis=(0, 1, 2))
@@ -182,5 +181,4 @@ def draw(probabilities: th.Tensor, generator: th.Generator | None = None) -> th.
     reached = probabilities.cumsum(dim=1)
     heights = th.rand(len(reached), 1, device=reached.device, generator=generator)
     heights = (1 - heights) * reached[:, -1:]  # above 0, and never too high
-    drawn: th.Tensor = (reached < heights).sum(dim=1)
-    return drawn
+    return (reached < heights).sum(dim=1)

@@ -45,8 +45,7 @@ class Policy:
             raise ValueError(
                 f"{self.name} sees boards as their movers do: {self.game.id} has no mover_symmetry"
             )
-        is_tower = "channels" in self.network.size
-        known = ("relu",) if is_tower else ACTIVATIONS
+        known = ("relu",) if "channels" in self.network.size else ACTIVATIONS
         check_name("activation", self.network.size["activation"], known)
         layers, shapes = self.network.layers, shapes_of(self.game, self.network.size)
         if layers.keys() != shapes.keys():

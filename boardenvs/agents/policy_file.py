@@ -84,8 +84,8 @@ def load_policy(path: Path | str) -> Policy:
             )
         with _KIND.fitting(path):
             game = games.make_from_file(about["game"], **about["rules"])
-            old: dict[str, Any] = {"hidden": about.get("hidden"), "flat": []}
-            size = about.get("network", {**old, "activation": about.get("activation", "relu")})
+            old = {"hidden": about.get("hidden"), "activation": about.get("activation", "relu")}
+            size = about.get("network", old | {"flat": []})
             shapes = readable_shapes(game, size)
         layers = {name: _read_layer(archive, name, shape) for name, shape in shapes.items()}
         with _KIND.fitting(path):

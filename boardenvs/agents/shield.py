@@ -91,7 +91,7 @@ def _at_once(
     its reply, each (B, A) bool. If moves are `chosen`, (B,), losses are marked only in rows without
     a win whose chosen move loses.
     """
-    wins: BoolArray = np.zeros((len(state.ply), game.num_actions), np.bool_)
+    wins = np.zeros((len(state.ply), game.num_actions), np.bool_)
     losses = np.zeros_like(wins)
     rows, actions, after = successors(game, state)
     movers = state.to_move[rows]
@@ -105,8 +105,7 @@ def _at_once(
     if chosen is not None:  # look at the others only if the chosen move loses
         undecided: BoolArray = ~np.any(wins, axis=1)
         played = np.flatnonzero(undecided[rows] & (actions == chosen[rows]))
-        rows_lost = rows[losing(played)]
-        moves = np.flatnonzero(np.isin(rows, rows_lost))
+        moves = np.flatnonzero(np.isin(rows, rows[losing(played)]))
     lost = losing(moves)
     losses[rows[lost], actions[lost]] = True
     return wins, losses
@@ -119,7 +118,7 @@ def _gain(game: Game, movers: IntArray, after: State) -> FloatArray:
 
 def _loses(game: Game, movers: IntArray, after: State, gain: FloatArray) -> BoolArray:
     """Return whether the move before lost, or the opponent has a reply that wins, (B,) bool."""
-    loses: BoolArray = gain < 0
+    loses = gain < 0
     live = np.flatnonzero(~game.is_over(after) & (after.to_move != movers))
     for start in range(0, len(live), _CHUNK):
         part = live[start : start + _CHUNK]

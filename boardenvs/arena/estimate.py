@@ -32,7 +32,7 @@ from boardenvs.arena.ratings import (
     last_below,
 )
 from boardenvs.game.game import Game
-from boardenvs.game.state import BoolArray, FloatArray
+from boardenvs.game.state import FloatArray
 from boardenvs.games import make
 
 _FEWEST, _MOST = 4, 25  # openings between two choices of an anchor
@@ -160,18 +160,13 @@ class _Met:
             where = "above"
         elif high is not None and high < self._ratings.min():
             where = "below"
-        expected = self._expected()
+        columns = zip(self.anchors, self._scores, self._expected().tolist(), strict=True)
         against = [
-            AnchorGames(
-                self.anchors[i].agent,
-                self.anchors[i].rating,
-                2 * len(self._scores[i]),
-                float(np.mean(self._scores[i])),
-                float(expected[i]),
-            )
-            for i in np.argsort(-self._ratings)
-            if self._scores[i]
+            AnchorGames(one.agent, one.rating, 2 * len(scores), float(np.mean(scores)), expected)
+            for one, scores, expected in columns
+            if scores
         ]
+        against.sort(key=lambda games: -games.rating)
         games, faults = int(self.games.sum()), PlayerStats.sum(self._stats)
         return Estimate(self.rating, low, high, where, games, seconds, tuple(against), faults)
 
@@ -219,8 +214,7 @@ class _Met:
 
     def _expected(self) -> FloatArray:
         """Return the expected score against each anchor, (k,)."""
-        expected: FloatArray = expected_scores(np.array([self.rating]), self._ratings)[0]
-        return expected
+        return expected_scores(np.array([self.rating]), self._ratings).ravel()
 
     def _information(self) -> FloatArray:
         """Return the information of a game against each anchor on the rating, (k,)."""
@@ -229,10 +223,9 @@ class _Met:
 
     def _end_of_a_row(self, won: bool) -> float:
         """Return the rating at which winning, or losing, all games has a chance of 2.5 %."""
-        sign = 1 if won else -1
 
         def below(rating: FloatArray) -> bool:
-            distance = sign * (self._ratings - rating) / SCALE
+            distance = (1 if won else -1) * (self._ratings - rating) / SCALE
             return bool(((self.games * np.logaddexp(0, distance)).sum() > SURPRISE) == won)
 
         return float(last_below(below, *self._reach))
@@ -242,10 +235,9 @@ class _Met:
         spread over the anchors.
         """
         games, wanted = self.games + PRIOR / len(self.games), points + PRIOR / 2
-
-        def below(rating: FloatArray) -> BoolArray:
-            less: BoolArray = (games * expected_scores(rating, self._ratings)).sum(axis=1) < wanted
-            return less
-
         low, high = (np.full(len(points), end) for end in self._reach)
-        return last_below(below, low, high)
+        return last_below(
+            lambda rating: (games * expected_scores(rating, self._ratings)).sum(axis=1) < wanted,
+            low,
+            high,
+        )

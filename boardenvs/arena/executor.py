@@ -88,7 +88,7 @@ class Executor:
         last. StopPlayError if a player cannot go on now. When the iteration ends early, so do the
         tasks in progress.
         """
-        results: Generator[Any, None, None] = self._results(tasks)
+        results = self._results(tasks)
         next(results)
         return results
 
@@ -169,7 +169,7 @@ class _Worker:
 
     def receive(self) -> Any:
         """Return the result or exception of the task, or `_Died`."""
-        assert self._child is not None
+        assert self._child
         try:
             return self._child.pipe.recv()
         except (EOFError, OSError):
@@ -179,7 +179,7 @@ class _Worker:
 
     def end(self) -> None:
         """End the process, whatever it does."""
-        if self._child is not None:
+        if self._child:
             self._child.close()
             self._child = None
 

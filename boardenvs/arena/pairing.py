@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from boardenvs.agents import Agent, agent_for
+from boardenvs.agents import agent_for
 from boardenvs.arena.executor import FIRST, NOBODY, SECOND, Executor, note_running
 from boardenvs.arena.match import DIED, play_match
 from boardenvs.arena.match_result import MatchResult, forfeited
@@ -53,7 +53,7 @@ class Pairing:
 
     def run(self) -> MatchResult | None:
         """Play it; an entrant that cannot be made forfeits all games."""
-        agents: list[Agent] = []
+        agents = []
         for side, entrant in ((FIRST, self.first), (SECOND, self.second)):
             note_running(side)
             try:
@@ -88,7 +88,7 @@ class Played(NamedTuple):
 
 def matches(played: Iterable[Played]) -> Iterator[tuple[Pairing, MatchResult]]:
     """Yield the pairings that are not void, with their matches."""
-    return ((pairing, match) for pairing, match in played if match is not None)
+    return ((pairing, match) for pairing, match in played if match)
 
 
 def play_pairings(

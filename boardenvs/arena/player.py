@@ -169,11 +169,12 @@ class Player:
         if batch == 1:
             return np.array([FORFEIT])
         self.stats.repeats += 1
-        answers = []
-        for row in range(batch):
-            alone = history and history.of_rows([row])
-            answers.append(self._ask(game, take(state, [row]), rng, alone))
-        return np.concatenate(answers)
+        return np.concatenate(
+            [
+                self._ask(game, take(state, [row]), rng, history and history.of_rows([row]))
+                for row in range(batch)
+            ]
+        )
 
 
 def _checked(answer: Any, batch: int) -> IntArray:
@@ -188,6 +189,5 @@ def _checked(answer: Any, batch: int) -> IntArray:
 
 
 def _illegal(game: Game, position: Position, action: int) -> str:
-    exists = 0 <= action < game.num_actions
-    name = f" ({game.action_name(action, position)})" if exists else ""
+    name = f" ({game.action_name(action, position)})" if 0 <= action < game.num_actions else ""
     return f"action {action}{name} is not legal in {position.fen()!r}"

@@ -36,7 +36,7 @@ def record_match(game: Game, match: MatchResult, players: Players) -> list[Recor
     distinct `openings`, and as `stats` of both players what they did in all games: their forfeits,
     CPU seconds and own counts, such as tokens and illegal replies.
     """
-    records: list[Record] = []
+    records = []
     for opening, seat in itertools.product(range(match.scores.shape[1]), (0, 1)):
         score = float(match.scores[seat, opening])  # of the first player, in this role
         if math.isnan(score):
@@ -48,8 +48,7 @@ def record_match(game: Game, match: MatchResult, players: Players) -> list[Recor
         goal, names = (WIN * score, WIN * (1 - score)), players
         if seat:
             goal, names = goal[::-1], names[::-1]
-        plies = tuple(actions[actions >= 0].tolist())
-        records.append(Record(game, plies, None, goal, names, info))
+        records.append(Record(game, tuple(actions[actions >= 0].tolist()), None, goal, names, info))
     if records:
         info |= asdict(_Totals(match.openings, match.stats))
     return records

@@ -148,7 +148,7 @@ def rate_pairings(
     """
     points: dict[tuple[str, str], dict[object, list[float]]] = {}
     for number, record in enumerate(records):
-        if record.goal is not None and record.players is not None:
+        if record.goal and record.players:
             first, second = sorted(record.players)
             opening = record.game, record.info.get("opening", -number)
             score = record.goal[record.players.index(first)] / WIN

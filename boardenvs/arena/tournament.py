@@ -73,7 +73,7 @@ def run_tournament(
             remove_written(folder, WRITTEN[1:])
             write_atomically(folder / SETTINGS, json.dumps(settings.to_json()).encode())
         path, left = folder / GAMES, {pairing.key: pairing for pairing in plan.pairings}
-        results: dict[Key, MatchResult | None] = dict(_read(path, left))
+        results = _read(path, left)
         total = len(plan.pairings)
         watcher(None, len(results), total)
         playing = play_pairings(
@@ -116,13 +116,13 @@ def _written(path: Path) -> dict[str, Any]:
     return values
 
 
-def _read(path: Path, left: dict[Key, Pairing]) -> dict[Key, MatchResult]:
+def _read(path: Path, left: dict[Key, Pairing]) -> dict[Key, MatchResult | None]:
     """Return the matches in a file of games, whose pairings are removed from those `left`.
 
     Games of a pairing of which some are missing, at the end, are removed from the file. ValueError
     names the lines of games that are of none of the pairings.
     """
-    matches: dict[Key, MatchResult] = {}
+    matches: dict[Key, MatchResult | None] = {}
     size, end, number = 2 * next(iter(left.values())).pairs, 0, 1
     lines = whole_lines(path, MAX_LINE) if path.exists() else iter(())
     while len(part := list(islice(lines, size))) == size:
@@ -136,8 +136,7 @@ def _read(path: Path, left: dict[Key, Pairing]) -> dict[Key, MatchResult]:
                 raise ValueError("they are of no pairing that is left to play")
             matches[key] = match_of(records, left.pop(key).labels)
         except ValueError as error:
-            last = number + size - 1
-            raise ValueError(f"{path}, lines {number} to {last}: {error}") from error
+            raise ValueError(f"{path}, lines {number} to {number + size - 1}: {error}") from error
         end += sum(len(line) + 1 for line in part)
         number += size
     if path.exists():

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _PROVING = 60.0  # seconds, unless --time says otherwise
 
 
-@dataclass(frozen=True)
+@dataclass
 class AnalyseCommand:
     r"""Show the value of every move of a position, and the line of best play.
 
@@ -120,7 +120,7 @@ class AnalyseCommand:
         if self.what is not None and Path(self.what).is_file():
             record = self._find(game, Path(self.what))
         self._check(record is not None)
-        if record is not None and self.ply is None:
+        if record and self.ply is None:
             self._review(record)
             return
         position = self._position(game, record)
@@ -158,12 +158,11 @@ class AnalyseCommand:
     def _position(self, game: Game, record: Record | None) -> Position:
         from boardenvs.records import replay
 
-        if record is not None:
+        if record:
             positions, ply = replay(record), self.ply or 0
             if ply >= len(positions):
-                plies = len(positions) - 1
                 raise ValueError(
-                    f"the game has {plies} plies: there is no position after ply {ply}"
+                    f"the game has {len(positions) - 1} plies: there is no position after ply {ply}"
                 )
             return positions[ply]
         if self.what is not None and len(self.what.split()) == 1:
@@ -177,7 +176,7 @@ class AnalyseCommand:
         if self.time is None:
             return analyse(position, agent, rng=rng)
         clock = AnalysisClock(self.time)
-        latest: Analysis | None = None
+        latest = None
         with contextlib.suppress(KeyboardInterrupt), make_console(errors=True).status("analysing"):
             for analysis in analyse_until(position, agent, clock.is_over, rng):
                 latest = clock.start(analysis)

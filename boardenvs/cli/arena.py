@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from boardenvs.arena.results import Crosstable, Results
 
 
-@dataclass(frozen=True)
+@dataclass
 class ArenaCommand:
     """Let players meet each other in every game, and rate them.
 
@@ -45,7 +45,6 @@ class ArenaCommand:
     game: Annotated[
         list[str] | None,
         Option(
-            metavar="GAME",
             help="A game; may be repeated. Default: all of `boardenvs games`.",
             autocompletion=game_names,
         ),

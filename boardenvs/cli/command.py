@@ -51,7 +51,7 @@ class PlainHelp:
         """Return the parameters, as the help shows them."""
         parameters = super().get_params(ctx)  # type: ignore[misc]
         for parameter in parameters:
-            shown = parameter.metavar or parameter.name.upper()
+            shown = parameter.metavar = parameter.metavar or parameter.name.upper()
             if parameter.param_type_name == "argument" or parameter.is_flag:
                 shown = None
             parameter.display_type_rich = lambda ctx, shown=shown: shown
@@ -115,16 +115,16 @@ def usage_errors_as_values() -> Iterator[None]:
 def describe_usage_error(error: Any) -> str:
     """Return a line that names the option or argument, the value, and what would be right."""
     parameter, context = getattr(error, "param", None), error.ctx
-    if hasattr(error, "possibilities") and context is not None:
+    if hasattr(error, "possibilities") and context:
         options = ["--help", *(name for option in context.command.params for name in option.opts)]
         return unknown("option", error.option_name, (n for n in options if n.startswith("--")))
-    if hasattr(error, "param_type") and parameter is not None:
+    if hasattr(error, "param_type") and parameter:
         return f"{_name(parameter)} is missing. {_usage(context)}"
     problems = getattr(error.__cause__, "errors", None)
-    if problems is not None and parameter is not None:
+    if problems and parameter:
         return _wrong_value(_name(parameter), problems()[0])
     message = cut(error.format_message(), 300)
-    if parameter is not None or context is None:
+    if parameter or not context:
         return message
     return f"{message.rstrip('.')}. {_usage(context)}"
 
@@ -142,7 +142,7 @@ def _name(parameter: Any) -> str:
     """Return an option as it is written, an argument as the usage shows it."""
     if parameter.param_type_name == "option":
         return str(parameter.opts[0])
-    return str(parameter.metavar or parameter.name.upper())
+    return str(parameter.metavar)
 
 
 def _usage(context: Any) -> str:

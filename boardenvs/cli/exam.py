@@ -18,7 +18,7 @@ from boardenvs.utils.console import counting, make_console, print_json, print_re
 _GAMES = ("othello", "othello_holes", "wolf_and_sheep", "lines_of_action")
 
 
-@dataclass(frozen=True)
+@dataclass
 class ExamCommand:
     """Have a player move in positions for which the value of every move is known exactly.
 
@@ -37,7 +37,6 @@ class ExamCommand:
     game: Annotated[
         str | None,
         Option(
-            metavar="GAME",
             help="A game, such as `othello`. Default: all with an exam that the player can play.",
             autocompletion=game_names,
         ),
@@ -75,8 +74,7 @@ class ExamCommand:
             caption = f"with 95 % intervals; {result.seconds:.1f} s"
             console.print(ReportTable(rows, f"{result.game}: {self.agent}", caption))
             console.print(f"positions: {result.made}\n", soft_wrap=True)
-            count = result.total.positions
-            if note := result.stats.explain(self.agent, count, what="positions"):
+            if note := result.stats.explain(self.agent, result.total.positions, what="positions"):
                 console.print(note, style="yellow", soft_wrap=True)
         print_report(console, report_of(examined[0][1]))
 

@@ -28,7 +28,6 @@ def games(
     game: Annotated[
         str | None,
         Argument(
-            metavar="GAME",
             help="A game to show in full, such as `wolf_and_sheep:rules=described`.",
             autocompletion=game_names,
         ),
@@ -93,7 +92,7 @@ _FILES = {
 def new_game(
     name: Annotated[
         str,
-        Argument(metavar="NAME", help="What the game will be called, such as `reach_the_edge`."),
+        Argument(help="What the game will be called, such as `reach_the_edge`."),
     ],
     folder: Annotated[
         Path | None,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _EVERY = 10.0  # seconds between two times that the games are saved
 
 
-@dataclass(frozen=True)
+@dataclass
 class MatchCommand:
     """Play a match, and print the scores, also by role, with 95 % intervals.
 
@@ -72,7 +72,7 @@ class MatchCommand:
 
         game, console = parse(self.game), make_console()
         names = self.first, self.second
-        if self.record is not None:
+        if self.record:
             records.format_of(self.record)  # before the match is played
             check_replaceable(self.record, self.overwrite)
         kept, title = _Kept(self.record, game, names), " - ".join(names)
@@ -94,7 +94,7 @@ class MatchCommand:
                     progress=progress,
                 )
         finally:
-            if self.record is not None:
+            if self.record:
                 console.print(kept.save())
         caption = (
             f"{result.openings} openings, {result.mean_plies:.1f} plies a game; the intervals, of "
@@ -121,7 +121,7 @@ class _Kept:
     def update(self, match: MatchInProgress) -> None:
         """Save them if the last time was a while ago."""
         self._match = match
-        if self._path is not None and match.over and time.monotonic() >= self._next:
+        if self._path and match.over and time.monotonic() >= self._next:
             with contextlib.suppress(OSError):  # the end says so; a full disk ends no match
                 self._write(self._path, match)
             self._next = time.monotonic() + _EVERY

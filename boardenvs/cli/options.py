@@ -49,24 +49,21 @@ def chosen(records: Sequence[Record], file: Path, number: int | None) -> Record:
 
 GameName: TypeAlias = Annotated[
     str,
-    Argument(metavar="GAME", help="The game, such as `othello`.", autocompletion=game_names),
+    Argument(help="The game, such as `othello`.", autocompletion=game_names),
 ]
 FirstPlayer: TypeAlias = Annotated[
     str,
-    Argument(
-        metavar="FIRST", help="A player, such as `alphabeta:depth=4`.", autocompletion=player_names
-    ),
+    Argument(help="A player, such as `alphabeta:depth=4`.", autocompletion=player_names),
 ]
 Player: TypeAlias = Annotated[
     str,
     Argument(
-        metavar="AGENT",
         help="A player, such as `trained` or `python:MODULE:NAME`.",
         autocompletion=player_names,
     ),
 ]
 SecondPlayer: TypeAlias = Annotated[
-    str, Argument(metavar="SECOND", help="Another, or the same.", autocompletion=player_names)
+    str, Argument(help="Another, or the same.", autocompletion=player_names)
 ]
 
 Seed: TypeAlias = Annotated[int, Option(metavar="N", help="Seed of all random choices.", min=0)]

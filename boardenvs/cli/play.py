@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BOTH = "both"
 
 
-@dataclass(frozen=True)
+@dataclass
 class PlayCommand:
     """Play a game against an agent, or with `--as both` against each other.
 

@@ -94,7 +94,7 @@ class TerminalGame:
             return
         command = self._commands.get("help" if text == "?" else text.lower())
         try:
-            if command is not None:
+            if command:
                 command()
             elif text:
                 self._play(*read_turn(text, self.session.position))
@@ -112,8 +112,7 @@ class TerminalGame:
         agents = [name for name in self._players if name != HUMAN]
         name = agents[0] if agents else default_analyst(game)
         with self._console.status(f"{name} is thinking"):
-            rng = np.random.default_rng(self._seed)
-            analysis = analyse(position, _agent(game, name), rng=rng)
+            analysis = analyse(position, _agent(game, name), rng=np.random.default_rng(self._seed))
         self._console.print(moves_table(analysis, _HINTS))
 
     def _undo(self) -> None:

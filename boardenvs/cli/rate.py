@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from boardenvs.arena.pools import RatingPool
 
 
-@dataclass(frozen=True)
+@dataclass
 class RateCommand:
     """Estimate a player's rating by the rating pool of a game, in two minutes at most.
 
@@ -36,7 +36,7 @@ class RateCommand:
     agent: Player
     game: Annotated[
         str,
-        Option(metavar="GAME", help="The game to rate the player in.", autocompletion=game_names),
+        Option(help="The game to rate the player in.", autocompletion=game_names),
     ] = "othello"
     games: Annotated[
         int,

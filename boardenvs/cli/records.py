@@ -26,7 +26,7 @@ _SHOWN_ERRORS = 5
 _PICTURES = (".svg", ".gif", ".html", ".htm")
 
 
-@dataclass(frozen=True)
+@dataclass
 class RecordsCommand:
     """Check recorded games by the rules, show them move by move, and convert them.
 
@@ -46,7 +46,7 @@ class RecordsCommand:
     ```
     """
 
-    file: Annotated[Path, Argument(metavar="FILE", help="The file with the games.")]
+    file: Annotated[Path, Argument(help="The file with the games.")]
     number: Annotated[
         int | None,
         Option(
@@ -62,13 +62,12 @@ class RecordsCommand:
     ] = False
     out: Annotated[
         Path | None,
-        Option(metavar="OUT", help="Write the games to this file, in the format of its ending."),
+        Option(help="Write the games to this file, in the format of its ending."),
     ] = None
     overwrite: Overwrite = False
     game: Annotated[
         str,
         Option(
-            metavar="GAME",
             help="The game of a file of plain moves, or a game in a module, such as "
             "`my_games:Breakthrough`: files import nothing.",
             autocompletion=game_names,
@@ -82,18 +81,18 @@ class RecordsCommand:
         from boardenvs import records
 
         console, rules = make_console(), parse(self.game)
-        if self.out is not None:
+        if self.out:
             if self.out.suffix.lower() not in _PICTURES:
                 records.format_of(self.out)
             check_replaceable(self.out, self.overwrite)
         with console.status(Text(f"reading {self.file}")):
             games = records.load(self.file, game=rules)
-        wrong: list[str] = []
+        wrong = []
         if self.number is not None or self.ply is not None:
             self._show(console, chosen(games, self.file, self.number))
         else:
             wrong = self._check(console, games)
-        if self.out is not None:
+        if self.out:
             self._write(console, self.out, games)
         if wrong and (self.check or any("unread" in game.info for game in games)):
             raise typer.Exit(1)
@@ -136,7 +135,7 @@ class RecordsCommand:
         console.print(f"\nafter {last} plies{name}")
         board = to_ansi(game, session.position, session.last, before=session.before)
         console.print(Text.from_ansi(board))
-        if error is not None:
+        if error:
             console.print(f"\nhere the record breaks the rules: {error}", style="red")
 
     def _write(self, console: Console, path: Path, games: Sequence[Record]) -> None:

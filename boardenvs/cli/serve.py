@@ -15,7 +15,7 @@ from boardenvs.cli.options import GameName, Player, Seed, game_names, player_nam
 from boardenvs.games import parse
 
 
-@dataclass(frozen=True)
+@dataclass
 class EngineCommand:
     """Answer as an engine on standard input and output, so that other programs can play.
 
@@ -30,7 +30,7 @@ class EngineCommand:
     """
 
     game: GameName
-    player: Player
+    agent: Player
     protocol: Annotated[
         str | None, typer.Option(help="`gtp` or `nboard`. Default: as the first line shows.")
     ] = None
@@ -44,11 +44,11 @@ class EngineCommand:
 
         game = parse(self.game)
         servers = servers_of(game, self.protocol)
-        player = ServedAgent(agent_for(game, self.player), self.seed)
-        serve(servers, game, self.player, player, sys.stdin, sys.stdout)
+        player = ServedAgent(agent_for(game, self.agent), self.seed)
+        serve(servers, game, self.agent, player, sys.stdin, sys.stdout)
 
 
-@dataclass(frozen=True)
+@dataclass
 class McpCommand:
     """Serve games on standard input and output, by the Model Context Protocol.
 
@@ -91,7 +91,7 @@ class McpCommand:
         server_of(made).run("stdio")
 
 
-@dataclass(frozen=True)
+@dataclass
 class WebCommand:
     """Play any agent in the browser, see what it thinks, and step through recorded games.
 
@@ -156,5 +156,4 @@ class WebCommand:
             if self.browser:
                 server.open_browser(address_in_file(url))
 
-        options = ServerOptions(self.folder, agents, games)
-        server.serve(options, door, listening, self.share, ready)
+        server.serve(ServerOptions(self.folder, agents, games), door, listening, self.share, ready)

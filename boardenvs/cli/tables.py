@@ -18,8 +18,7 @@ _MARKED = 5  # of the largest losses
 
 def show_analysis(console: Console, analysis: Analysis, count: int | None) -> None:
     """Print the board, the verdict, the first moves (0: all, None: none), and the line."""
-    board = to_ansi(analysis.game, analysis.position, legal=True)
-    console.print(Text.from_ansi(board))
+    console.print(Text.from_ansi(to_ansi(analysis.game, analysis.position, legal=True)))
     console.print(f"\n{_verdict(analysis)}\n", style="bold")
     if not analysis.moves:
         return

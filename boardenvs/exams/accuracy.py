@@ -90,7 +90,7 @@ def take_exam(
     exam = exam_positions(game)
     began, count = time.monotonic(), len(exam.kinds)
     player, rng = Player(agent), np.random.default_rng(seed)
-    answers: IntArray = np.empty(count, np.int64)
+    answers = np.empty(count, np.int64)
     for start in range(0, count, _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
         answers[part] = player.act(game, take(exam.state, part), rng)

@@ -63,8 +63,7 @@ def exam_positions(game: Game) -> ExamPositions:
 def _of_table(game: Game) -> ExamPositions:
     """Return won positions in which the side to move can give the win away."""
     table, rng = Tablebase.load(game), np.random.default_rng(_SEED)
-    kinds: list[str] = []
-    states, values = [], []
+    kinds, states, values = [], [], []
     for role, name in enumerate(game.roles):
         state = won_positions(game, role)
         rows = np.flatnonzero(table.mistakes(state) > 0)

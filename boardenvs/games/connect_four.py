@@ -38,10 +38,12 @@ class ConnectFour(Game):
 
     @cached_property
     def look(self) -> Look:  # type: ignore[override]
-        places = [(x + 0.5, y + 0.5) for y in range(self.rows) for x in range(self.columns)]
-        holes = tuple(Circle(x, y, 0.42, Ink("#173a75")) for x, y in places)
-        badges = (WINNING_LINE,)
-        return Look("blue", (RED, YELLOW), surface=holes, badges=badges, numbered=True)
+        holes = tuple(
+            Circle(x + 0.5, y + 0.5, 0.42, Ink("#173a75"))
+            for y in range(self.rows)
+            for x in range(self.columns)
+        )
+        return Look("blue", (RED, YELLOW), surface=holes, badges=(WINNING_LINE,), numbered=True)
 
     @property
     def about(self) -> About:

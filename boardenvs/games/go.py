@@ -15,7 +15,7 @@ from typing import ClassVar
 from boardenvs.board import LARGEST, Direction, Symmetry, by_role, each_square, step, symmetries_of
 from boardenvs.board.bitslice import add
 from boardenvs.game import BLACK, WHITE, About, Game, Look, Parts, Passing, Placing, Position
-from boardenvs.game.look import Circle, Ink, Rect, Shape
+from boardenvs.game.look import Circle, Ink, Rect
 from boardenvs.kernel import Bits, less, nonzero, popcount, repeat, spread
 from boardenvs.utils.checks import check_whole, is_number, quote
 
@@ -52,12 +52,16 @@ class Go(Game):
         n, far = self.size, 2.5 if self.size < 12 else 3.5
         dots = [(x, y) for x in (far, n - far) for y in (far, n - far) if n > 8]
         dots += [(n / 2, n / 2)] * (n % 2)
-        surface: tuple[Shape, ...] = (
-            *(Rect(0.5, k + 0.485, n - 1, 0.03, _INK) for k in range(n)),
-            *(Rect(k + 0.485, 0.5, 0.03, n - 1, _INK) for k in range(n)),
-            *(Circle(x, y, 0.08, _INK) for x, y in dots),
+        return Look(
+            "plain",
+            (BLACK, WHITE),
+            surface=(
+                *(Rect(0.5, k + 0.485, n - 1, 0.03, _INK) for k in range(n)),
+                *(Rect(k + 0.485, 0.5, 0.03, n - 1, _INK) for k in range(n)),
+                *(Circle(x, y, 0.08, _INK) for x, y in dots),
+            ),
+            skips_i=True,
         )
-        return Look("plain", (BLACK, WHITE), surface=surface, skips_i=True)
 
     @property
     def about(self) -> About:
@@ -183,7 +187,7 @@ second (komi, {self.komi:g}). More points win.""",
         stones, ways = own | opp, self._ways
         linked = [own & step(own, way) | opp & step(opp, way) for way in ways]
         groups = partial(_groups, ways)
-        digits: list[Bits] = [0, 0, 0, 0]
+        digits = [0, 0, 0, 0]
         for points in self._labelled:
             labels = repeat(groups, stones & self._beside(empty & points), *linked)
             digits = add(digits, [labels, 0, 0, 0])[:4]

@@ -225,7 +225,7 @@ def _classic_moves(board: Board, own: Bits, opp: Bits) -> tuple[Bits, ...]:
     these the ones with no opposing piece on the squares 1 to k-1 ahead and no own piece on square
     k.
     """
-    moves: dict[Direction, Bits] = {}
+    moves = {}
     free, ways = ~own & board.all, board.directions
     for axis in (ways[0], ways[2], ways[1], ways[7]):
         exactly = line_counts(own | opp, axis)

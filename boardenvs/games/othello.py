@@ -134,8 +134,7 @@ class Othello(Game):
 
     def over(self, own: Bits, opp: Bits, moves: Sequence[Bits], to_move: Bits, ply: Bits) -> Bits:
         (mine,) = moves
-        stuck = nonzero(mine) ^ 1
-        return when(stuck, self._is_stuck, opp, own)
+        return when(nonzero(mine) ^ 1, self._is_stuck, opp, own)
 
     def _is_stuck(self, own: Bits, opp: Bits) -> Bits:
         return nonzero(self.mobility(own, opp)) ^ 1

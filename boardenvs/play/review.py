@@ -151,7 +151,7 @@ def review(
     """
     session = played(record)
     positions = session.positions
-    analyses: dict[int, Analysis] = {}
+    analyses = {}
     passes = 2 if agent is None and _has_passes(positions[0]) else 1
     for done, (ply, analysis, _) in enumerate(analyse_line(session, agent, seed), 1):
         analyses[ply] = analysis
@@ -192,13 +192,13 @@ def analyse_line(
         analysis = _search(positions[ply], _DEEP)
         if analysis.nodes < _DEEPER and not analysis.proven and analysis.value is not None:
             expected = [quick[ply].value]
-            if following is not None and analysis.choice == actions[ply]:
+            if following and analysis.choice == actions[ply]:
                 expected.append(value_after(analysis, following))
             if any(
                 v is not None and abs(v - analysis.value) > _DOUBT[analysis.unit] for v in expected
             ):
                 analysis = _search(positions[ply], _DEEPER)
-        if following is not None:
+        if following:
             analysis = with_next(analysis, actions[ply], following)
         following = analysis
         yield ply, analysis, False
@@ -227,7 +227,7 @@ def _search(position: Position, nodes: int) -> Analysis:
     limits = Limits(
         nodes=nodes,
         endgame=12 if nodes == _QUICK else _EXACT,
-        probcut=1.5 if fills_up and evaluation is not None else 0.0,
+        probcut=1.5 if fills_up and evaluation else 0.0,
         reductions=evaluation is not None and not fills_up,
     )
     began = time.perf_counter()

@@ -88,7 +88,7 @@ class GameStore:
         path.parent.mkdir(parents=True, exist_ok=True)
         check_writable(path)
         self.path = path
-        self._finished: list[Record] = [*read_jsonl(path)] if path.exists() else []
+        self._finished = [*read_jsonl(path)] if path.exists() else []
 
     def resume(self) -> GameSession:
         """Return the file's last game to go on with; ValueError if there is none, or it is over."""

@@ -25,7 +25,7 @@ from boardenvs.game.look import (
     Text,
 )
 from boardenvs.render.view import View
-from boardenvs.utils.checks import unknown
+from boardenvs.utils.checks import check_name
 
 MARGIN = 0.5
 CAPTION = 0.45  # height of the caption's strip
@@ -57,8 +57,7 @@ BOARDS = {
 
 def board_look(name: str) -> BoardLook:
     """Return the board look with this name; ValueError for an unknown one."""
-    if name not in BOARDS:
-        raise ValueError(unknown("board look", name, BOARDS))
+    check_name("board look", name, BOARDS)
     return BOARDS[name]
 
 
@@ -192,8 +191,7 @@ def _squares(colours: BoardLook, cells: Cells) -> list[Rect]:
         files = [Rect(x - thick / 2, 0, thick, rows, ink) for x in range(1, columns)]
         return files + [Rect(0, y - thick / 2, columns, thick, ink) for y in range(1, rows)]
     # As in chess, the square in the lower right corner, h1, is light.
-    corners = enumerate(cells.corners)
-    light = [corner for square, corner in corners if is_light(square, cells.board)]
+    light = [corner for square, corner in enumerate(cells.corners) if is_light(square, cells.board)]
     return [Rect(x, y, 1, 1, Ink(colours.light)) for x, y in light]
 
 

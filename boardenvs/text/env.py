@@ -167,11 +167,10 @@ class TextEnv:
         if self.done:
             raise ResetNeededError("the game is over: call reset() before the next step")
         reading = self._turn.answer(ModelReply(reply, finish_reason, tokens), self.counts)
-        kept = cut(reply.encode("utf-8", "replace").decode(), _MOST_KEPT)
         self._transcript.append(
             {
                 "ply": self.position.ply,
-                "reply": kept,
+                "reply": cut(reply.encode("utf-8", "replace").decode(), _MOST_KEPT),
                 "tokens": list(tokens),
                 "read_as": reading.kind,
                 "text": reading.text,

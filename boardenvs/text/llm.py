@@ -141,7 +141,7 @@ class LlmPlayer(TextPlayer):
         sent = self._endpoint.base_url, self._endpoint.request(turn.prompt, moves), number
         question = hashlib.sha256(json.dumps(sent).encode()).hexdigest()[:32]
         time, logged = self._log.take(question)
-        if logged is not None:
+        if logged:
             return logged
         for _ in range(settings.timeouts):
             self._check_limits()

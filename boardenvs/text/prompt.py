@@ -33,7 +33,7 @@ def write_prompt(
     if legal_moves:
         parts.append(f"Your legal moves are: {', '.join(legal_names(position))}.")
     parts.append(f"# Your answer\n\n{_form(game)}")
-    if reading is not None:
+    if reading:
         parts.append(f"# Your last reply\n\n{_complaint(reading)}")
     return "\n\n".join(parts) + "\n"
 

@@ -45,8 +45,7 @@ def format_reward(position: Position, reply: str, *, finish_reason: str = "stop"
     """Return 1 for a reply that gives its move in the form that prompts ask for, legal or not, or
     in another answer slot, and 0 for one that cannot be read.
     """
-    kind = read(reply, position, finish_reason=finish_reason).kind
-    return float(kind in ("move", "illegal"))
+    return float(read(reply, position, finish_reason=finish_reason).kind in ("move", "illegal"))
 
 
 def scaled(values: Mapping[int, float]) -> dict[int, float]:

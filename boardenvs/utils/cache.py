@@ -41,8 +41,7 @@ def is_trusted(path: Path) -> bool:
         return False
     if not hasattr(os, "geteuid"):  # Windows: a user's folders are private by default
         return True
-    others = stat.S_IWGRP | stat.S_IWOTH
-    return status.st_uid in (os.geteuid(), 0) and not status.st_mode & others
+    return status.st_uid in (os.geteuid(), 0) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def read_kept(path: Path, most: int = 1 << 28) -> bytes:

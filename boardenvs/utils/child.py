@@ -241,6 +241,6 @@ def _run(function: Callable[..., None], pipe: Connection, *arguments: Any) -> No
 
 def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
-    assert parent is not None
+    assert parent
     parent.join()
     os._exit(1)

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 from boardenvs.utils.checks import printable
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.console import ConsoleOptions as Shown
+    from rich.console import Console, ConsoleOptions as Shown, RenderableType
     from rich.segment import Segment
 
 EVERY = 5.0  # seconds between two lines of progress in files and pipes
@@ -80,7 +79,7 @@ def counting(title: str, every: float | None = None) -> Iterator[Callable[..., N
 def show_log() -> None:
     """Print what the package logs, such as that it compiles rules, to standard error."""
     log, handler = logging.getLogger("boardenvs"), logging.lastResort
-    assert handler is not None, "Python's own, which prints messages alone"
+    assert handler, "Python's own, which prints messages alone"
     for its in (log, handler):
         its.setLevel(logging.INFO)
     log.addHandler(handler)

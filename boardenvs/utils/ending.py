@@ -55,8 +55,7 @@ def _fail(message: str, error: Exception) -> None:
 
 def why_interrupted(error: KeyboardInterrupt) -> str:
     """Return why a command ended early."""
-    by_hand = type(error) is KeyboardInterrupt  # others say why
-    return "interrupted" if by_hand else cut(f"stopped: {error}", _MOST)
+    return "interrupted" if type(error) is KeyboardInterrupt else cut(f"stopped: {error}", _MOST)
 
 
 def message_of(error: BaseException) -> str:

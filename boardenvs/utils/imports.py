@@ -29,12 +29,11 @@ def import_object(target: str) -> Any:
     raises; that is the error's cause.
     """
     module_name, separator, name = target.partition(":")
-    parts = f"{module_name}.{name}".split(".")
-    if not separator or not all(part.isidentifier() for part in parts):
+    if not separator or not all(part.isidentifier() for part in f"{module_name}.{name}".split(".")):
         raise ValueError(f"{cut(target)!r} names nothing in Python: write MODULE:NAME")
     add_current_folder()
     try:
-        value: Any = importlib.import_module(module_name)
+        value = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:  # anything may be in a module
         missing = isinstance(error, ModuleNotFoundError)
         reason = str(error) if missing else describe(error, top_level(target))

@@ -107,7 +107,7 @@ def read_array(
 
 def _read(archive: NpzFile, name: str, most: int) -> np.ndarray[Any, Any]:
     """Read an array of at most this many bytes, whatever its header says."""
-    assert archive.zip is not None, "it is open"
+    assert archive.zip, "it is open"
     with archive.zip.open(f"{name}.npy") as file:
         np.lib.format.read_magic(file)
         shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)

@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, get_args, get_origin
 
-from boardenvs.utils.checks import cut, unknown
+from boardenvs.utils.checks import check_name, cut
 
 T = TypeVar("T")
 
@@ -46,8 +46,7 @@ def parse_parameters(
                 f"{cut(item)!r} in {cut(spec)!r} is not a parameter: write it as key=value, "
                 "where no value has a comma"
             )
-        if key not in kinds:
-            raise ValueError(unknown(f"parameter of {name}", key, kinds))
+        check_name(f"parameter of {name}", key, kinds)
         if key in values:
             raise ValueError(f"{key} is given twice in {cut(spec)!r}")
         values[key] = _parse(key, text, kinds[key])

@@ -79,12 +79,7 @@ def _describe_look(game: Game) -> dict[str, Any]:
         "files": look.files,
         "labels": look.file_labels(game.board.columns),
         "from_top": look.from_top,
-        "colours": {
-            "light": colours.light,
-            "dark": colours.dark,
-            "line": colours.line,
-            "hole": SHADE,
-        },
+        "colours": {**colours._asdict(), "hole": SHADE},
         "shades": [piece.colour for piece in pieces],
         "pieces": [_picture(piece.drawing) for piece in pieces],
         "badges": [[name, _picture(drawing)] for name, drawing in look.badges],

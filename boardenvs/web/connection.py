@@ -191,7 +191,7 @@ class Connection:
             case messages.RunsRequest():
                 yield {"runs": await asyncio.to_thread(list_runs, options.folder)}
             case messages.MoveRequest() | messages.ExplainRequest() | messages.ReviewRequest():
-                if request.agent is not None:
+                if request.agent:
                     options.check_agent(request.agent)
                 options.game(request.line.game)
                 async for part in self._think(request):
@@ -223,7 +223,7 @@ def list_opponents(game: Game, named: Sequence[str]) -> list[dict[str, Any]]:
     `searches` (whether its thinking time can be set) and `problem` (why it cannot play this game,
     or None).
     """
-    measured: dict[str, Any] = {}
+    measured = {}
     with contextlib.suppress(ValueError):  # a problem of each level
         measured = dict(zip(_LEVELS, read_levels(game), strict=True))
     return [

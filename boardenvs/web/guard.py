@@ -16,7 +16,6 @@ import re
 import secrets
 import socket
 from dataclasses import dataclass
-from pathlib import Path
 
 from starlette.datastructures import Address, Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
@@ -94,7 +93,7 @@ class Door:
         """Keep the connection of a client, and return whether it proves the token by a message."""
         right = self._proof(message).encode()
         is_right = secrets.compare_digest(proof.encode("utf-8", "replace"), right)
-        if is_right and client is not None:
+        if is_right and client:
             self._strangers.pop((client.host, client.port), None)
         return is_right
 
@@ -152,7 +151,7 @@ def address_in_file(url: str) -> str:
     """Return the address of a file that redirects to `url`: the command line of a browser is
     visible to everybody, the file is not.
     """
-    path: Path = private_folder() / "boardenvs_web.html"
+    path = private_folder() / "boardenvs_web.html"
     page = (
         f'<!doctype html><title>boardenvs</title><meta http-equiv="refresh" content="0;url={url}">'
     )

@@ -91,6 +91,10 @@ class ReviewRequest(_Request):
     agent: Text | None = None
 
 
+# For a page: one for each position, or none.
+_BY_POSITION: Any = Field(default=[], max_length=MAX_PLIES + 1)
+
+
 class SaveRequest(_Request):
     """A game, to be written as a file."""
 
@@ -101,13 +105,10 @@ class SaveRequest(_Request):
     info: dict[str, Any] = {}  # `resigned`: the side that has
     # By role, for a game that is not over by its rules.
     goals: Annotated[tuple[float, float], Field(strict=False)] | None = None
-    # For a page, by position: notes of the analysis, the first side's share of a win, and the mark
-    # of the move before.
-    notes: list[Annotated[str, Field(max_length=300)]] = Field(default=[], max_length=MAX_PLIES + 1)
-    curve: list[Annotated[float, Field(ge=0, le=1)] | None] = Field(
-        default=[], max_length=MAX_PLIES + 1
-    )
-    marks: list[Mark | None] = Field(default=[], max_length=MAX_PLIES + 1)
+    # Notes of the analysis, the first side's share of a win, and the mark of the move before.
+    notes: list[Annotated[str, Field(max_length=300)]] = _BY_POSITION
+    curve: list[Annotated[float, Field(ge=0, le=1)] | None] = _BY_POSITION
+    marks: list[Mark | None] = _BY_POSITION
 
 
 class RunsRequest(_Request):

@@ -136,8 +136,7 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
         advice = ": --port 0 takes any free port" if taken else ""
-        reason = f"{error.strerror or error}{advice}"
-        raise OSError(error.errno, reason, f"{host}:{port}") from None
+        raise OSError(error.errno, f"{error.strerror or error}{advice}", f"{host}:{port}") from None
 
 
 def serve(

@@ -65,7 +65,7 @@ class Workers:
             part: dict[str, Any] = {}
             try:
                 while not at_end:
-                    answer: bytes = await asyncio.wrap_future(reading)
+                    answer = await asyncio.wrap_future(reading)
                     part = json.loads(answer)
                     at_end = bool(part.get("end"))
                     if "error" in part:
@@ -106,8 +106,7 @@ class Workers:
             if child.is_alive:
                 return child
             child.close()
-        started: Future[ChildFunction] = self._threads.submit(ChildFunction, work)
-        return await asyncio.wrap_future(started)
+        return await asyncio.wrap_future(self._threads.submit(ChildFunction, work))
 
 
 def _ask(child: ChildFunction, job: Job) -> bytes:
@@ -200,7 +199,7 @@ def _explain(job: ExplainRequest, position: Position) -> Iterator[dict[str, Any]
         if time.monotonic() - shown >= _SECONDS_BETWEEN:
             yield {"explanation": analysis.to_json()}
             shown, last = time.monotonic(), None
-    if last is not None:
+    if last:
         yield {"explanation": last.to_json()}
 
 

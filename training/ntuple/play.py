@@ -18,8 +18,7 @@ from boardenvs.game.game import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.state import Int8Array, IntArray, State, WordArray, for_movers, take, where
 from boardenvs.search import AlphaBeta, Evaluation, Limits, alphabeta_for
-from boardenvs.search.compiled.nodes import DECIDED
-from boardenvs.search.compiled.nodes import WIN as SEARCHED_WIN
+from boardenvs.search.compiled.nodes import DECIDED, WIN as SEARCHED_WIN
 from boardenvs.search.evaluation import POINT, WON
 from boardenvs.utils.npz import ArchiveKind, write_archive
 from training.ntuple.ntuple_settings import GenerationSettings, TargetSettings

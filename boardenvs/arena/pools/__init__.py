@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -53,12 +53,11 @@ def rating_pool(game: Game | str) -> RatingPool:
     return RatingPool(**values, anchors=anchors)
 
 
-def published_ratings(game: Game, players: Iterable[str]) -> dict[str, float]:
+def published_ratings(game: Game, players: Collection[str]) -> dict[str, float]:
     """Return the ratings of the players that are anchors of the game's pool, if two are."""
     try:
         pool = rating_pool(game)
     except ValueError:  # no pool
         return {}
-    among = set(players)
-    ratings = {anchor.agent: anchor.rating for anchor in pool.anchors if anchor.agent in among}
+    ratings = {anchor.agent: anchor.rating for anchor in pool.anchors if anchor.agent in players}
     return ratings if len(ratings) > 1 else {}
