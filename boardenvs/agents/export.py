@@ -64,8 +64,9 @@ def policy_from_sb3(
     *hidden, output = [_planes_first(first, game), *others]
     weights, biases = (np.split(x, [game.num_actions], axis=-1) for x in output)
     layers = [*hidden, (weights[0], biases[0]), (weights[1], biases[1])]
-    network = fully_connected(layers, activation)
-    return Policy(game, network, dict(notes or {}), mover_view=mover_view)
+    return Policy(
+        game, fully_connected(layers, activation), dict(notes or {}), mover_view=mover_view
+    )
 
 
 def layer_of(module: Any) -> Layer:

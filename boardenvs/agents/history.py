@@ -31,8 +31,9 @@ class History:
 
     def of_rows(self, rows: Sequence[int]) -> History:
         """Return a copy with these rows only, and their memory itself."""
-        memory = self.memory and [self.memory[row] for row in rows]
-        return History(self.actions[rows].copy(), memory)
+        return History(
+            self.actions[rows].copy(), self.memory and [self.memory[row] for row in rows]
+        )
 
 
 def history_of(session: GameSession) -> History | None:

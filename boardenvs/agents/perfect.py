@@ -49,8 +49,10 @@ class PerfectAgent:
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         self.check_game(game)
         if covers(game):
-            search, positions = exact_search(get_backend()), game.positions(state)
-            answers = [game.noop if p.is_over() else search.best_action(p) for p in positions]
+            search = exact_search(get_backend())
+            answers = [
+                game.noop if p.is_over() else search.best_action(p) for p in game.positions(state)
+            ]
             return np.array(answers, np.int64)
         table = Tablebase.load(game)
         moves = table.moves(state)

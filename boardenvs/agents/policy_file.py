@@ -89,8 +89,8 @@ def load_policy(path: Path | str) -> Policy:
             shapes = readable_shapes(game, size)
         layers = {name: _read_layer(archive, name, shape) for name, shape in shapes.items()}
         with _KIND.fitting(path):
-            network, view = PolicyNetwork(layers, size), about.get("mover_view", False) is True
-            return Policy(game, network, notes_in(about), shown(path), view)
+            view = about.get("mover_view", False) is True
+            return Policy(game, PolicyNetwork(layers, size), notes_in(about), shown(path), view)
 
 
 def _describe(policy: Policy) -> dict[str, Any]:

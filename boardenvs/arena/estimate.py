@@ -104,8 +104,14 @@ def estimate_rating(
     interval_rng, seeds = np.random.default_rng(seed).spawn(2)
     while pairs := _pairs_next(played, games, time.monotonic() - began, seconds):
         chosen = met.next()
-        anchor, match_seed = met.anchors[chosen].agent, int(seeds.integers(1 << 62))
-        match = play_match(game, player, anchor, pairs, seed=match_seed, executor=executor)
+        match = play_match(
+            game,
+            player,
+            met.anchors[chosen].agent,
+            pairs,
+            seed=int(seeds.integers(1 << 62)),
+            executor=executor,
+        )
         met.add(chosen, match)
         played += match.games
         progress(played, met.rating)
@@ -167,8 +173,16 @@ class _Met:
             if scores
         ]
         against.sort(key=lambda games: -games.rating)
-        games, faults = int(self.games.sum()), PlayerStats.sum(self._stats)
-        return Estimate(self.rating, low, high, where, games, seconds, tuple(against), faults)
+        return Estimate(
+            self.rating,
+            low,
+            high,
+            where,
+            int(self.games.sum()),
+            seconds,
+            tuple(against),
+            PlayerStats.sum(self._stats),
+        )
 
     def _interval(self, rng: np.random.Generator) -> tuple[float | None, float | None]:
         """Return both ends, by a bootstrap over pairs of games, the errors of the anchors' own

@@ -94,9 +94,9 @@ def rate(
             replicates[:, j, i] += 2 * n - drawn
     anchors = anchors or {entrants[np.argsort(-fit(points), kind="stable")[-1]]: 0.0}
     fixed = np.array([anchors.get(name, np.nan) for name in entrants])
-    rating, samples = fit(points, fixed), fit(replicates, fixed)
+    rating = fit(points, fixed)
     order = np.argsort(-rating, kind="stable")
-    low, high = np.percentile(samples, [2.5, 97.5], axis=0)
+    low, high = np.percentile(fit(replicates, fixed), [2.5, 97.5], axis=0)
     reach, is_anchor = _reaches(points > 0), np.isfinite(fixed)
     below: BoolArray = ~np.asarray(reach[:, is_anchor].any(axis=1))
     over: BoolArray = ~np.asarray(reach[is_anchor].any(axis=0))

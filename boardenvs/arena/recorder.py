@@ -56,8 +56,9 @@ def record_match(game: Game, match: MatchResult, players: Players) -> list[Recor
 
 def match_of(records: Sequence[Record], players: Players) -> MatchResult:
     """Return the match of `record_match`, without its actions; ValueError if it is another."""
-    pairs, last = len(records) // 2, records[-1].info
-    totals = decode(_Totals, {key: last.get(key) for key in ("openings", "stats")}, "info")
+    pairs = len(records) // 2
+    info = {key: records[-1].info.get(key) for key in ("openings", "stats")}
+    totals = decode(_Totals, info, "info")
     layout = [(k // 2 + 1, players[:: -1 if k % 2 else 1]) for k in range(2 * pairs)]
     goals = np.array([record.goal or (np.nan, np.nan) for record in records])
     scores = np.stack([goals[::2, 0], goals[1::2, 1]]) / WIN

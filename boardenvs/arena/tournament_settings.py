@@ -189,8 +189,8 @@ def make_plan(settings: TournamentSettings) -> Plan:
             except ValueError as error:
                 left_out[text][label] = str(error)
         playing = [e for e in settings.entrants if e.label not in left_out[text]]
-        ordered = sorted(playing, key=lambda entrant: entrant.label)
-        for first, second in itertools.combinations(ordered, 2):
+        playing.sort(key=lambda entrant: entrant.label)
+        for first, second in itertools.combinations(playing, 2):
             seed = _seed_of(settings.seed, text, first.label, second.label)
             pairings.append(Pairing(text, game, first, second, settings.pairs, plies, seed))
     if not pairings:

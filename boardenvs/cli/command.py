@@ -131,11 +131,11 @@ def describe_usage_error(error: Any) -> str:
 
 def _wrong_value(name: str, problem: Mapping[str, Any]) -> str:
     wanted = _WANTED.get(problem["type"])
-    value, more = problem["input"], problem.get("ctx", {})
+    value = problem["input"]
     if wanted is None:
         return f"{name} is {quote(value)}: {problem['msg'].removeprefix('Value error, ')}"
     shown = quote(value) if problem["type"].endswith("parsing") else cut(str(value), 100)
-    return f"{name} is {shown}: it must be {wanted.format(**more)}"
+    return f"{name} is {shown}: it must be {wanted.format(**problem.get('ctx', {}))}"
 
 
 def _name(parameter: Any) -> str:

@@ -145,8 +145,8 @@ class TerminalGame:
         """Print the board and how the game ended, what each side has, and the legal moves."""
         session, say = self.session, self._console.print
         legal = not session.is_over and session.position.to_move in self._humans
-        at, last = session.position, session.last
-        board = to_ansi(session.game, at, last, before=session.before, legal=legal)
+        at = session.position
+        board = to_ansi(session.game, at, session.last, before=session.before, legal=legal)
         say()
         say(Text.from_ansi(board))
         sides = session.game.sides

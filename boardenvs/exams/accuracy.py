@@ -127,5 +127,7 @@ def _mark(kind: str, kept: BoolArray, loss: FloatArray | None) -> Accuracy:
         return Accuracy(kind, count, share, low, high, None, None, None, None)
     mean = float(loss.mean())
     radius = Z95 * float(loss.std(ddof=1)) / math.sqrt(count) if count > 1 else math.inf
-    best, lowest = float((loss == 0).mean()), max(mean - radius, 0.0)
-    return Accuracy(kind, count, share, low, high, best, mean, lowest, mean + radius)
+    best = float((loss == 0).mean())
+    return Accuracy(
+        kind, count, share, low, high, best, mean, max(mean - radius, 0.0), mean + radius
+    )

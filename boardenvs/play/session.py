@@ -71,8 +71,8 @@ def choose_action(at: Position | GameSession, player: object, seed: int = 0) -> 
     game = position.game
     if position.is_over():
         raise ValueError(f"the game is over in {position.fen()!r}: no action is left to choose")
-    agent, rng = agent_for(game, player), np.random.default_rng([seed, position.ply])
-    return int(choose(agent, game, stack([position]), rng, history)[0])
+    rng = np.random.default_rng([seed, position.ply])
+    return int(choose(agent_for(game, player), game, stack([position]), rng, history)[0])
 
 
 class GameStore:

@@ -204,8 +204,9 @@ class Endpoint:
             )
         scheme, self._host, path, query = parts.groups()
         self._path = f"{path}/chat/completions{query}"
-        http_, https = http.client.HTTPConnection, http.client.HTTPSConnection
-        self._connect = https if scheme == "https" else http_
+        self._connect = (
+            http.client.HTTPSConnection if scheme == "https" else http.client.HTTPConnection
+        )
         self._key()
 
     def ask(self, prompt: str, moves: Sequence[str] = ()) -> ModelReply:

@@ -190,8 +190,10 @@ class TextEnv:
             position, action = session.position, session.position.legal_actions()[0]
             if position.to_move != self.role:
                 assert self.opponent is not None
-                state, history = stack([position]), history_of(session)
-                action = int(choose(self.opponent, self.game, state, self._rng, history)[0])
+                history = history_of(session)
+                action = int(
+                    choose(self.opponent, self.game, stack([position]), self._rng, history)[0]
+                )
             elif len(position.legal_actions()) > 1:
                 break
             session.play(action)

@@ -23,9 +23,10 @@ def write_prompt(
     it was no legal move.
     """
     position, game = session.position, session.game
-    own, other = game.sides[position.to_move], game.sides[1 - position.to_move]
+    own = game.sides[position.to_move]
     parts = [
-        f"You play {game.title}. You are {own}, and {other} is your opponent.",
+        f"You play {game.title}. You are {own}, and {game.sides[1 - position.to_move]} is your "
+        "opponent.",
         f"# Rules\n\n{game.rules_text}",
         f"# The game so far\n\n{_history(session)}",
         f"# The position\n\n{write_plain(position)}\n\nIt is your turn: {own} is to move.",
@@ -55,8 +56,8 @@ def _complaint(reading: Reading) -> str:
 
 
 def _history(session: GameSession) -> str:
-    game, start = session.game, session.start
-    lines = [] if start == game.start() else ["The game began at a position of its own."]
+    game = session.game
+    lines = [] if session.start == game.start() else ["The game began at a position of its own."]
     for number, (before, name) in enumerate(session.plies, 1):
         lines.append(f"{number}. {game.sides[before.to_move]}: {name}")
     return "\n".join(lines) if session.actions else " ".join([*lines, "Nobody has moved yet."])

@@ -66,7 +66,7 @@ def describe_game(game: Game) -> dict[str, Any]:
 
 def _describe_look(game: Game) -> dict[str, Any]:
     look = game.look
-    colours, pieces = board_look(look.board), look.pieces_of(game.sides)
+    pieces = look.pieces_of(game.sides)
     cells = Cells(game.board, look.hexagons)
     width, height = cells.size
     ground = (moved(shape, MARGIN) for shape in ground_of(look, game.board, game.sides))
@@ -79,7 +79,7 @@ def _describe_look(game: Game) -> dict[str, Any]:
         "files": look.files,
         "labels": look.file_labels(game.board.columns),
         "from_top": look.from_top,
-        "colours": {**colours._asdict(), "hole": SHADE},
+        "colours": {**board_look(look.board)._asdict(), "hole": SHADE},
         "shades": [piece.colour for piece in pieces],
         "pieces": [_picture(piece.drawing) for piece in pieces],
         "badges": [[name, _picture(drawing)] for name, drawing in look.badges],
@@ -105,8 +105,8 @@ def describe_line(record: Record, since: int = 0) -> tuple[list[dict[str, Any]],
     None.
     """
     session, error = until_illegal(record)
-    positions, actions = session.positions, session.actions
-    plies = list(zip(positions, [None, *actions], [None, *positions], strict=False))[since:]
+    positions = session.positions
+    plies = list(zip(positions, [None, *session.actions], [None, *positions], strict=False))[since:]
     return [describe_position(*ply) for ply in plies], None if error is None else str(error)
 
 
