@@ -191,8 +191,11 @@ def _squares(colours: BoardLook, cells: Cells) -> list[Rect]:
         files = [Rect(x - thick / 2, 0, thick, rows, ink) for x in range(1, columns)]
         return files + [Rect(0, y - thick / 2, columns, thick, ink) for y in range(1, rows)]
     # As in chess, the square in the lower right corner, h1, is light.
-    light = [corner for square, corner in enumerate(cells.corners) if is_light(square, cells.board)]
-    return [Rect(x, y, 1, 1, Ink(colours.light)) for x, y in light]
+    return [
+        Rect(x, y, 1, 1, Ink(colours.light))
+        for square, (x, y) in enumerate(cells.corners)
+        if is_light(square, cells.board)
+    ]
 
 
 def _borders(look: Look, cells: Cells, sides: tuple[str, str]) -> Iterator[Polygon]:

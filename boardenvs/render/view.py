@@ -59,7 +59,6 @@ def view(
     """
     marks = 0 if last_action is None else from_squares(game.action_squares(last_action, before))
     actions = position.legal_actions() if legal else []
-    ends = [game.action_squares(action, position)[-1:] for action in actions]
     return View(
         board=game.board,
         look=game.look,
@@ -70,7 +69,9 @@ def view(
         labels=game.labels(position) if labels is None else labels,
         holes=game.holes,
         marks=marks,
-        targets=from_squares(square for end in ends for square in end),
+        targets=from_squares(
+            square for action in actions for square in game.action_squares(action, position)[-1:]
+        ),
         caption=_caption(position, game.sides, last_action == game.noop, counts),
     )
 
