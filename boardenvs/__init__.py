@@ -63,8 +63,7 @@ def _draw(position: Position, labels: Mapping[int, str] | None) -> str:
     # Imported when a notebook asks for a picture.
     render = import_module("boardenvs.render")
     shown = {"legal": labels is None, "labels": labels, "unit": render.NOTEBOOK_UNIT}
-    picture: str = render.to_svg(position.game, position, **shown)
-    return picture
+    return render.to_svg(position.game, position, **shown)
 
 
 register()

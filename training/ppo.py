@@ -175,8 +175,7 @@ class MaskedPolicy(MaskableActorCriticPolicy):
     def _predict(
         self, observation: Any, deterministic: bool = False, action_masks: Any = None
     ) -> th.Tensor:
-        actions: th.Tensor = self(observation, deterministic, action_masks)[0]
-        return actions
+        return self(observation, deterministic, action_masks)[0]
 
     def _outputs(self, obs: th.Tensor, masks: Any) -> tuple[th.Tensor, th.Tensor]:
         """Return the masked logits (B, A) and the values (B,)."""

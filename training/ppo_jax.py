@@ -146,8 +146,7 @@ class Trainer:
             return choose(game.board.ply < length, after, game), None
 
         game, _ = lax.scan(ply, start, jax.random.split(key, high))
-        opening: JaxState = choose(game.is_over, start, game)
-        return opening
+        return choose(game.is_over, start, game)
 
     def play(self, network: Network, game: JaxState, key: jax.Array) -> tuple[JaxState, Samples]:
         """Return the game after the moves of an update, and these as samples; when a game ends,
@@ -227,8 +226,7 @@ def advantages(
         return (advantage, value), advantage
 
     first = (jnp.zeros_like(last), last)
-    gained: jax.Array = lax.scan(before, first, (values, rewards, discounts), reverse=True)[1]
-    return gained
+    return lax.scan(before, first, (values, rewards, discounts), reverse=True)[1]
 
 
 def new_network(env: JaxEnv, hidden: Sequence[int], key: jax.Array) -> Network:

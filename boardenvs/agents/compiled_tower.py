@@ -135,5 +135,4 @@ def _compiled(files: int, channels: int) -> Callable[..., None]:
     """Return `add_trunk` for boards and towers of these widths."""
     source = _SOURCE.format(files=files, channels=channels)
     source += made_by("products.py", "columns.py", "simd.py")
-    add_trunk: Callable[..., None] = load_source(source).add_trunk
-    return add_trunk
+    return load_source(source).add_trunk

@@ -37,8 +37,7 @@ def policy_from_sb3(
         )
     policy = getattr(model, "policy", model)
     if hasattr(policy, "as_policy"):
-        own: Policy = policy.as_policy(game, notes)
-        return own
+        return policy.as_policy(game, notes)
     for part in ("mlp_extractor", "action_net", "value_net", "features_extractor"):
         if not hasattr(policy, part):
             raise TypeError(

@@ -114,8 +114,7 @@ class PolicyAgent:
             with np.errstate(divide="ignore"):
                 noise = np.random.default_rng(rng).gumbel(size=preference.shape)
                 preference = np.log(preference) + noise
-        actions: IntArray = preference.argmax(axis=1)
-        return actions
+        return preference.argmax(axis=1)
 
     def evaluate(self, game: Game, state: State) -> tuple[Float32Array, Float32Array]:
         """Return what `Policy.evaluate` does."""

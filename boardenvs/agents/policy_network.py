@@ -214,8 +214,7 @@ def _convolve(xp: Any, x: Any, layer: Any) -> Any:
 def _trunk(library: Library, network: Any, full: Float32Array, flat: Float32Array) -> Float32Array:
     """Return `trunk`, by machine code or in parts."""
     if get_backend() == "numba" and network.compiled_trunk:
-        compiled: Float32Array = network.compiled_trunk(full, flat)
-        return compiled
+        return network.compiled_trunk(full, flat)
     rows = [slice(i, i + _AT_ONCE) for i in range(0, max(len(full), 1), _AT_ONCE)]
     return np.concatenate([trunk(library, network, full[i], flat[i]) for i in rows])
 

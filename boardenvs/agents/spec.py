@@ -158,8 +158,7 @@ def _arguments(function: Callable[..., Any]) -> int:
 def factory_of(name: str) -> Callable[..., Agent]:
     """Return the function or class that makes the players of this name in `AGENTS`."""
     module, _, attribute = AGENTS[name].partition(":")
-    factory: Callable[..., Agent] = getattr(import_module(module), attribute)
-    return factory
+    return getattr(import_module(module), attribute)
 
 
 def make_agent(spec: str) -> Agent:

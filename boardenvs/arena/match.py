@@ -43,8 +43,7 @@ def same_winner(game: Game, state: State) -> BoolArray:
     table = Tablebase.load(game)
     start = stack([game.start()])
     (expected, _), (values, _) = table.lookup(start), table.lookup(state)
-    same: BoolArray = np.where(state.to_move == start.to_move, values, -values) == expected
-    return same
+    return np.where(state.to_move == start.to_move, values, -values) == expected
 
 
 def note_on_openings(game: Game) -> str:

@@ -66,8 +66,7 @@ class MatchResult:
     @property
     def pair_scores(self) -> FloatArray:
         """The mean score of each opening's two games, (pairs,) float64."""
-        scores: FloatArray = self.scores.mean(axis=0)
-        return scores
+        return self.scores.mean(axis=0)
 
     @property
     def score(self) -> float:

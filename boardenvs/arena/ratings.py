@@ -145,8 +145,7 @@ def fit(points: FloatArray, fixed: FloatArray | None = None) -> FloatArray:
 
 def expected_scores(rating: FloatArray, others: FloatArray) -> FloatArray:
     """Return the expected scores of ratings (n,) against others (k,), (n, k), 0 to 1."""
-    expected: FloatArray = 1 / (1 + np.exp((others - rating[:, None]) / SCALE))
-    return expected
+    return 1 / (1 + np.exp((others - rating[:, None]) / SCALE))
 
 
 def _slack(points: FloatArray, rating: FloatArray, lost: BoolArray, won: BoolArray) -> float:

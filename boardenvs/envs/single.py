@@ -103,8 +103,7 @@ class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
 
     def action_masks(self) -> BoolArray:
         """Return the learner's legal actions, (A,) bool; ResetNeededError before `reset`."""
-        mask: BoolArray = self.board.observe(self._role)["action_mask"].astype(np.bool_)
-        return mask
+        return self.board.observe(self._role)["action_mask"].astype(np.bool_)
 
     def render(self) -> Any:
         """See `BoardEnv.render`."""

@@ -8,8 +8,6 @@ samples are on-policy, unlike transformed copies of them.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from boardenvs.game.game import Game
@@ -46,8 +44,7 @@ class BoardSymmetries:
         """Return the actions in these positions of the boards, (B,), of those chosen on what was
         seen.
         """
-        meant: Any = self._game.views.originals[self._views(state, self.chosen), actions]
-        return meant  # type: ignore[no-any-return]
+        return self._game.views.originals[self._views(state, self.chosen), actions]
 
     def _views(self, state: State, chosen: IntArray) -> IntArray:
         return self._game.views.of_movers(state, chosen) if self._mover_view else chosen

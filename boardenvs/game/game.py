@@ -375,8 +375,7 @@ class Game(Rules):
     def legal(self, state: State) -> BoolArray:
         """Return the legal actions, (B, A) bool; all False where terminated."""
         self.check_state(state)
-        mask: BoolArray = unpack(state.legal_bits, self.num_actions).view(np.bool_)
-        return mask
+        return unpack(state.legal_bits, self.num_actions).view(np.bool_)
 
     def is_legal(self, state: State, actions: IntArray) -> BoolArray:
         """Return whether row i's action is legal, (B,) bool; actions out of range are not."""
@@ -450,13 +449,11 @@ class Game(Rules):
         self.check_state(state)
         width = self.board.words
         sides = [reduce(or_, state.words[k : k + width]) for k in (0, width)]
-        wiped_out: BoolArray = np.stack(sides) == 0
-        return wiped_out
+        return np.stack(sides) == 0
 
     def is_over(self, state: State) -> BoolArray:
         """Return where the game has ended, by its rules or by the cap on plies, (B,) bool."""
-        over: BoolArray = self.is_truncated(state) | state.terminated
-        return over
+        return self.is_truncated(state) | state.terminated
 
     def values(self, state: State) -> IntArray:
         """Return the value of each position to its side to move by the heuristic, (B,) int64.
@@ -491,8 +488,7 @@ class Game(Rules):
 
     def empty_squares(self, state: State) -> IntArray:
         """Return how many squares in play are empty on each board, (B,) int64."""
-        squares: IntArray = self.board.size - self.holes.bit_count() - self.piece_counts(state)
-        return squares
+        return self.board.size - self.holes.bit_count() - self.piece_counts(state)
 
     def kinds_on(self, state: State) -> WordArray:
         """Return the squares of each of the `kinds`, (kinds, W, B), W words a board."""

@@ -155,8 +155,7 @@ class PlainGame(Game):
 
     @property
     def about(self) -> About:
-        about: About = getattr(self.kind, "about", About())
-        return about
+        return getattr(self.kind, "about", About())
 
     def has_rules_of(self, other: Game) -> bool:
         if not isinstance(other, PlainGame):

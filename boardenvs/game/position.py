@@ -154,8 +154,7 @@ class Position(NamedTuple):
         if role != self.to_move:
             words = swap_sides(self.game.word_names, words)
         kernel = self.game.kernels.observe
-        bits: Int8Array = kernel.one_in_parts(*words, role, self.ply, *legal_bits)[1]
-        return bits
+        return kernel.one_in_parts(*words, role, self.ply, *legal_bits)[1]
 
     def fen(self) -> str:
         """Return the position as a line of text; see `boardenvs.game.fen`, which reads it back."""

@@ -161,8 +161,7 @@ def _rewards(game: Game, movers: IntArray, final: State) -> FloatArray:
     """Return the results of finished games to the sides that have moved, (B,): 1, 0 or -1."""
     margin = difference(game.kernels.points, final.inputs[:-1])
     same = final.to_move == movers
-    rewards: FloatArray = np.sign(margin) * np.where(same, 1.0, -1.0) + 0.0
-    return rewards
+    return np.sign(margin) * np.where(same, 1.0, -1.0) + 0.0
 
 
 def _step_batch_by_parts(

@@ -40,8 +40,7 @@ class Views:
 
     def of_movers(self, state: State, symmetries: IntArray | int = 0) -> IntArray:
         """Return the view of each position's mover under these of the symmetries, (B,) intp."""
-        views: IntArray = state.to_move * np.intp(self.of_second) + symmetries
-        return views
+        return state.to_move * np.intp(self.of_second) + symmetries
 
     def by_movers(self, state: State, symmetries: IntArray | int = 0) -> tuple[State, IntArray]:
         """Return the positions as their movers see them, and the views `of_movers`, (B,)."""

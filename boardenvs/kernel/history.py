@@ -59,5 +59,4 @@ def move_on(past: Array, keys: Array, new_keys: Array, moved: Array, history: Ar
 
 @cache
 def _compiled() -> Callable[..., None]:
-    function: Callable[..., None] = load_source(_SOURCE).move_on
-    return function
+    return load_source(_SOURCE).move_on

@@ -115,8 +115,7 @@ def _link_native(
     parts = [write_functions(programs), _NATIVE, _reading_and_writing(constants, _INNER)]
     write = _Constants({name: _native_constant(name, x) for name, x in constants.items()})
     parts += [_native(write.visit(statement)) for _, body in statements for statement in body]
-    namespace: dict[str, Any] = vars(load_source("\n".join(parts)))
-    return namespace
+    return vars(load_source("\n".join(parts)))
 
 
 class _Constants(ast.NodeTransformer):

@@ -60,8 +60,7 @@ def compile_numba(program: Program, name: str) -> Callable[..., tuple[int, ...]]
     """Return a function of `program.num_inputs` ints in [0, 2**64) that returns the outputs as a
     tuple.
     """
-    function: Callable[..., tuple[int, ...]] = _compiled(name, write_functions({name: program}))
-    return function
+    return _compiled(name, write_functions({name: program}))
 
 
 def compile_parts(
@@ -83,8 +82,7 @@ def compile_parts(
 
 
 def _compiled(name: str, source: str) -> Callable[..., Any]:
-    function: Callable[..., Any] = getattr(load_source(source), name)
-    return function
+    return getattr(load_source(source), name)
 
 
 def write_batch(program: Program, name: str, layout: Layout) -> str:

@@ -22,8 +22,7 @@ def compile_python(program: Program, name: str) -> Callable[..., tuple[int, ...]
     """
     source, names = write_python(program, name)
     run_source(source, f"{name} (python)", names)
-    function: Callable[..., tuple[int, ...]] = names[name]
-    return function
+    return names[name]
 
 
 def write_python(program: Program, name: str) -> tuple[str, dict[str, Any]]:

@@ -87,8 +87,7 @@ class Program:
     def _possible_bits(self, node: Node) -> int:
         """Return an upper bound of the bits set in the result, by which masks prove superfluous."""
         if node.op in OPERATIONS:
-            bits: int = OPERATIONS[node.op].bound(*map(self._operand, node.args))
-            return bits
+            return OPERATIONS[node.op].bound(*map(self._operand, node.args))
         match node.op:
             case "const":
                 return int(node.extra)
@@ -160,8 +159,7 @@ class Word:
         """
         for operand in operands:
             if isinstance(operand, Wide):
-                wide: Word = operand.apply(name, *operands)
-                return wide
+                return operand.apply(name, *operands)
         distance = operands[-1]
         if name in ("shl", "shr") and isinstance(distance, int) and not 0 <= distance < 64:
             raise ValueError(f"a word is shifted by {distance}: shifts are by 0 to 63")
@@ -190,8 +188,7 @@ class Word:
         """See `flow.guard`."""
         if self.program.target == "scalar":
             return self.when(function, (self, *args))
-        result: Word = function(self, *args)
-        return result
+        return function(self, *args)
 
     def union(
         self,

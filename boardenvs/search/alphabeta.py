@@ -203,8 +203,7 @@ class AlphaBeta:
         """Return which rows these limits solve to the end at once, (B,) bool."""
         if not (self._has_exact_end and limits.endgame):
             return np.zeros(len(state.ply), np.bool_)
-        ends: BoolArray = self.game.empty_squares(state) <= limits.endgame
-        return ends
+        return self.game.empty_squares(state) <= limits.endgame
 
     def _search_one(self, call: _Call, row: int, squares: int) -> None:
         """Search a position; if `squares`, its empty squares, is not 0, first to the end."""

@@ -255,8 +255,7 @@ def final_scores(game: Game, movers: IntArray, after: State) -> FloatArray:
     float.
     """
     lead = for_movers(movers, after, game.score_margin(after))
-    scores: FloatArray = np.sign(lead).astype(np.float64)
-    return scores
+    return np.sign(lead).astype(np.float64)
 
 
 def lines_after(

@@ -84,8 +84,7 @@ def compile_for(
     with _linking:
         module = sys.modules[function.__module__] if module is None else module
         linked = _link_module(game, game.backend, module, frozenset(parts.items()))
-    compiled: _Function = getattr(linked, function.__name__)
-    return compiled
+    return getattr(linked, function.__name__)
 
 
 @lru_cache(maxsize=64)

@@ -228,8 +228,7 @@ def tuple_tables(evaluation: Evaluation | None) -> TupleTables:
 
 def heuristic_shares(heuristic: Sequence[float]) -> IntArray:
     """Return the factor of the game's heuristic in each stage, in 256ths."""
-    shares: IntArray = np.rint(256 * np.array(heuristic)).astype(np.int64)
-    return shares
+    return np.rint(256 * np.array(heuristic)).astype(np.int64)
 
 
 def _check_tuple(squares: Tuple, board: Board, digits: int) -> None:

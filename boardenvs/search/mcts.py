@@ -270,8 +270,7 @@ class Trees:
 
     def visits(self) -> IntArray:
         """Return the simulations in each tree, (T,) int64."""
-        visits: IntArray = self.tree.visits[self._roots]
-        return visits
+        return self.tree.visits[self._roots]
 
     def proven(self) -> tuple[IntArray, IntArray]:
         """Return proven bounds of each root's result to its side to move, each (T,) int64."""

@@ -48,8 +48,7 @@ def numbers(game: Game, state: State) -> IntArray:
             "positions with one wolf, and four sheep on squares of one colour"
         )
     square = np.bitwise_count(wolf - np.uint64(1))
-    places: IntArray = (64 * state.to_move.astype(np.int64) + square) * FLOCKS + rank
-    return places
+    return (64 * state.to_move.astype(np.int64) + square) * FLOCKS + rank
 
 
 def positions(game: Game, to_move: int, wolf: int) -> tuple[IntArray, State]:
@@ -68,5 +67,4 @@ def positions(game: Game, to_move: int, wolf: int) -> tuple[IntArray, State]:
 def _flocks() -> WordArray:
     """Return the sheep's squares, (FLOCKS,) uint64 ascending: a set's index is its rank."""
     squares = np.array(list(combinations(DARK_SQUARES, SHEEP)), np.uint64)
-    flocks: WordArray = np.sort(np.bitwise_or.reduce(np.uint64(1) << squares, axis=1))
-    return flocks
+    return np.sort(np.bitwise_or.reduce(np.uint64(1) << squares, axis=1))

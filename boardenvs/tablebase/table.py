@@ -39,8 +39,7 @@ class SolvedMoves(NamedTuple):
     @property
     def score(self) -> IntArray:
         """Order of moves, (N,) int64: more is better; sooner wins, and later losses."""
-        score: IntArray = self.value.astype(np.int64) * (_FAR - self.distance)
-        return score
+        return self.value.astype(np.int64) * (_FAR - self.distance)
 
 
 class Tablebase:
@@ -129,8 +128,7 @@ class Tablebase:
 
 def numbers(game: Game, state: State) -> IntArray:
     """Return the number of each row's position in its game's numbering, (B,) int64."""
-    places: IntArray = NUMBERINGS[type(game)].numbers(game, state)
-    return places
+    return NUMBERINGS[type(game)].numbers(game, state)
 
 
 def won_positions(game: Game, role: int) -> State:

@@ -30,8 +30,7 @@ def decode(kind: type[T], value: Any, whole: str) -> T:
     from pydantic import ValidationError
 
     try:
-        decoded: T = _adapter(cast("Any", kind)).validate_python(value)
-        return decoded
+        return _adapter(cast("Any", kind)).validate_python(value)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
     path, wrong = first["loc"], first["type"]
@@ -54,8 +53,7 @@ def _keys_of(model: Any, path: Sequence[int | str]) -> Collection[str]:
     for key in path:
         if field := getattr(model, "model_fields", {}).get(key):
             model, *_ = get_args(field.annotation) or [field.annotation]  # optional, or a list
-    keys: Collection[str] = getattr(model, "model_fields", ())
-    return keys
+    return getattr(model, "model_fields", ())
 
 
 @lru_cache(maxsize=64)

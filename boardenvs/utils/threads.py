@@ -14,8 +14,7 @@ def one_thread() -> AbstractContextManager[Any]:
     Small networks are slower with several threads, which spin while they wait for one another. This
     costs some microseconds. The limit holds for all threads of the process.
     """
-    limit: AbstractContextManager[Any] = _libraries().limit(limits=1)
-    return limit
+    return _libraries().limit(limits=1)
 
 
 @lru_cache(maxsize=1)

@@ -140,8 +140,7 @@ _REQUEST: Any = Annotated[Question | StopRequest, Field(discriminator="do")]
 
 def parse_request(text: str) -> Question | StopRequest:
     """Return a request; ValueError if it is wrong."""
-    request: Question | StopRequest = decode(_REQUEST, parse_json(text), "a message")
-    return request
+    return decode(_REQUEST, parse_json(text), "a message")
 
 
 def id_of(text: str) -> int | None:

@@ -91,17 +91,15 @@ def _solve(
     diagonal = np.maximum(sums.power(2).T @ counted + settings.prior, _EXACT)
 
     def normal(weights: FloatArray) -> FloatArray:
-        image: FloatArray = columns @ (counted * (sums @ weights)) + settings.prior * weights
-        return image
+        return columns @ (counted * (sums @ weights)) + settings.prior * weights
 
-    fitted: FloatArray = cg(
+    return cg(
         LinearOperator(size, normal, dtype=np.float64),
         columns @ (counted * results),
         rtol=_EXACT,
         maxiter=settings.iterations,
         M=LinearOperator(size, lambda residual: residual / diagonal, dtype=np.float64),
     )[0]
-    return fitted
 
 
 def as_evaluation(

@@ -120,8 +120,7 @@ class JaxEnv:
             raise ValueError(
                 f"state has {over.sum()} games that are over: only autoreset=False takes them"
             )
-        boards: JaxState = self._from_boards(self.rules.boards(state))
-        return boards
+        return self._from_boards(self.rules.boards(state))
 
     def _from_board(self, board: JaxPosition) -> JaxState:
         player = board.to_move if self._opponent is None else jnp.int32(_LEARNER)
@@ -163,8 +162,7 @@ class JaxEnv:
         board, player = choose(illegal, before, (board, player))
         after = self._state(board, player, rewards, over & ~truncated, truncated)
         same = state._replace(rewards=jnp.zeros(PLAYERS, jnp.float32))
-        chosen: JaxState = choose(state.is_over, same, after)
-        return chosen
+        return choose(state.is_over, same, after)
 
     def sample(self, state: JaxState, key: jax.Array) -> jax.Array:
         """Draw a uniformly random legal action, () int32; noop if the game is over. It is drawn

@@ -332,8 +332,7 @@ def judge_ahead(child: PackedPosition, squares: int, distance: int, memory: Sear
 @inline
 def quarter_of(square: Word) -> Word:
     """Return the squares of the quarter of the board that contains a square."""
-    quarter: Word = word(0x0F0F0F0F) << (square & word(36))
-    return quarter
+    return word(0x0F0F0F0F) << (square & word(36))
 
 
 @inline

@@ -88,8 +88,7 @@ def is_done(row: int, limits: TreeLimits, tree: Tree) -> bool:
 def next_seed(row: int, tree: Tree) -> Word:
     """Return the tree's next seed."""
     tree.seeds[row] = wrap(tree.seeds[row] + word(GOLDEN))
-    seed: Word = mix(tree.seeds[row])
-    return seed
+    return mix(tree.seeds[row])
 
 
 @inline

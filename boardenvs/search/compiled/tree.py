@@ -130,8 +130,7 @@ def follow(edge: int, node: int, row: int, tree: Tree) -> int:
 @inline
 def key_of_node(node: int, tree: Tree) -> Word:
     """Return the key of a node's position, which is stored as its last word but one."""
-    key: Word = tree.positions[(node + 1) * tree.position_size - 2]
-    return key
+    return tree.positions[(node + 1) * tree.position_size - 2]
 
 
 def repeats_after(node: int, key: Word, row: int, tree: Tree) -> Word:

@@ -175,8 +175,7 @@ class _Opponent:
     def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
         """See `Agent.act`."""
         seed = int(rng.integers(1 << 62))
-        actions: IntArray = self._thinking.call(_chosen, self._text, game, state, seed)
-        return actions
+        return self._thinking.call(_chosen, self._text, game, state, seed)
 
 
 _made = lru_cache(maxsize=2)(make_agent)
