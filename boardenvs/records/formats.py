@@ -23,7 +23,7 @@ from boardenvs.records.jsonl import (
 from boardenvs.records.record import Record
 from boardenvs.records.wthor import read_wthor
 from boardenvs.utils.checks import cut
-from boardenvs.utils.files import refuse_pipe, replacing
+from boardenvs.utils.files import read_bytes, refuse_pipe, replacing
 
 _HEAD, _MAX_MESSAGE = 1 << 16, 300  # bytes by which a file is recognised; characters
 # Moves that games of checkers and chess without tags begin with.
@@ -50,7 +50,7 @@ def _read_texts(
 
     A game that cannot be read has no actions, and the reason as `unread` in its info.
     """
-    content, records = path.read_bytes(), list[Record]()
+    content, records = read_bytes(path, MAX_MEMORY), list[Record]()
     if GAME * content.count(b"\n") + CHARACTER * len(content) > MAX_MEMORY:
         raise ValueError(f"{path}: {too_much(MAX_MEMORY)}")
     try:

@@ -36,6 +36,7 @@ from boardenvs.games import make
 from boardenvs.records.jsonl import GAME, MAX_MEMORY, too_much
 from boardenvs.records.moves import put_passes
 from boardenvs.records.record import Record
+from boardenvs.utils.files import read_bytes
 
 _HEADER = struct.Struct("<4BIHH4B")
 _GAME = struct.Struct("<HHHBB60s")
@@ -51,7 +52,7 @@ def read_wthor(path: Path | str) -> list[Record]:
     `theoretical`, and the header's `year` and `depth`; its goal follows from the score. ValueError
     if the file is damaged, of another kind, or if its games may take more than 2 GiB of memory.
     """
-    content = Path(path).read_bytes()
+    content = read_bytes(Path(path), MAX_MEMORY)
     try:
         return _parse(content)
     except ValueError as error:

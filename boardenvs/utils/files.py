@@ -138,14 +138,19 @@ def refuse_pipe(path: Path) -> None:
         raise OSError(errno.EINVAL, "it is no file", str(path))
 
 
-def read_text(path: Path, most: int = 1 << 20) -> str:
-    """Return the text of a file; OSError if it is no file, or longer than this many bytes."""
+def read_text(path: Path) -> str:
+    """Return the text of a file; OSError if it is no file, or longer than a megabyte."""
+    return read_bytes(path, 1 << 20).decode()
+
+
+def read_bytes(path: Path, most: int) -> bytes:
+    """Return what a file has; OSError if it is no file, or longer than this many bytes."""
     refuse_pipe(path)
     with path.open("rb") as file:
         content = file.read(most + 1)
     if len(content) > most:
         raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", str(path))
-    return content.decode()
+    return content
 
 
 # ---- folders -------------------------------------------------------------------------------------
