@@ -36,7 +36,7 @@ def parse_move(text: str, position: Position) -> int:
 
 
 def _listed(position: Position) -> str:
-    names = [*legal_names(position)]
+    names = [position.game.usual_name(a, position) for a in legal_names(position).values()]
     if not names:
         return "the game is over"
     if names == [PASS]:
