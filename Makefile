@@ -32,7 +32,7 @@ versions:
 
 # Trainings until they are strong: some minutes.
 learning: $(VENV)/.dev
-	$(BIN)/python -m pytest tests/test_learning.py tests/test_examples_long.py -k learning
+	BOARDENVS_BACKEND=numba $(BIN)/python -m pytest tests/test_learning.py tests/test_examples_long.py -k learning
 
 # The searches of every game in machine code: minutes, most of them compiling.
 compiled: $(VENV)/.dev
@@ -40,7 +40,7 @@ compiled: $(VENV)/.dev
 
 # Programs that others wrote as players, where they are installed (Debian's grhino, gnugo and stockfish), and ours through pipes.
 engines: $(VENV)/.dev
-	$(BIN)/python -m pytest -rs tests/test_engines_long.py tests/test_examples_long.py -k engines
+	BOARDENVS_BACKEND=numba $(BIN)/python -m pytest -rs tests/test_engines_long.py tests/test_examples_long.py -k engines
 
 # Every game in JAX, and training there: minutes, most of them compiling.
 jax: $(VENV)/.dev
