@@ -88,24 +88,17 @@ def play_match(
     if pairs < 1:
         raise ValueError(f"pairs is {pairs}: it must be 1 or more")
     agents = [] if executor.parallel else [agent_for(game, player) for player in (a, b)]
-    plies = opening_plies or game.opening_plies
-    openings = distinct_openings(
-        game, pairs, plies, np.random.default_rng(seed).spawn(1)[0], same_winner
-    )
+    rng, plies = np.random.default_rng(seed).spawn(1)[0], opening_plies or game.opening_plies
+    openings = distinct_openings(game, pairs, plies, rng, same_winner)
     match = MatchInProgress(game, openings)
     size = min(max(SMALLEST, -(-pairs // PARTS)), LARGEST)
     parts = [range(start, min(start + size, pairs)) for start in range(0, pairs, size)]
     if not executor.parallel:
         match.play(parts, agents, seed, progress)
         return match.result()
+    state, actions = openings.state, openings.actions
     tasks = [
-        _Part(
-            game,
-            (a, b),
-            Openings(take(openings.state, part), openings.actions[part]),
-            part.start,
-            seed,
-        )
+        _Part(game, (a, b), Openings(take(state, part), actions[part]), part.start, seed)
         for part in parts
     ]
     for number, result in executor.run(tasks):
