@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from boardenvs.kernel.loops import (
+    LEGAL_WORDS,
     ONE,
     ZERO,
     Array,
     entry,
-    legal_words,
     number,
     popcount,
     trailing_zeros,
@@ -26,7 +26,7 @@ def count(position: PackedPosition, depth: int) -> int:
     if depth == 0:
         return 1
     total = 0
-    for k in range(legal_words()):
+    for k in range(LEGAL_WORDS):
         bits = position.legal_bits[k]
         while bits != ZERO:
             action = word(64 * k) + trailing_zeros(bits)

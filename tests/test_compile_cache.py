@@ -43,8 +43,8 @@ a, b = state.own.copy(), state.opp.copy()
 other.kernels.points.batch([state.own, state.opp, state.own], [a, b])
 roots = position_words(game.init(1)).ravel()
 links = {"step_words": game.kernels.step_words, "sample": game.kernels.sample}
-sizes = {"word_count": 2, "known_words": 2, "alternates": True}
-sizes |= {"legal_words": game.legal_words, "noop": game.noop}
+sizes = {"WORD_COUNT": 2, "KNOWN_WORDS": 2, "ALTERNATES": True}
+sizes |= {"LEGAL_WORDS": game.legal_words, "NOOP": game.noop}
 perft = link(loops_perft, links, sizes).perft
 print(a.tolist() == [2, 2, 2] == b.tolist() and perft(roots, 0, 4), *compiled)
 """

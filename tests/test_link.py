@@ -17,11 +17,11 @@ def linked() -> Any:
     game = make("wolf_and_sheep")
     rules = {"step_words": game.kernels.step_words, "sample": game.kernels.sample}
     sizes = {
-        "word_count": 2,
-        "alternates": True,
-        "legal_words": game.legal_words,
-        "known_words": 2,
-        "noop": game.noop,
+        "WORD_COUNT": 2,
+        "ALTERNATES": True,
+        "LEGAL_WORDS": game.legal_words,
+        "KNOWN_WORDS": 2,
+        "NOOP": game.noop,
     }
     return link(loops_perft, rules, sizes)
 

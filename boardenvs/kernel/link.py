@@ -56,8 +56,8 @@ def link(
     """Return the entries of a module, compiled with these rules by the backend, or the one in use.
 
     Functions that the module imports by name are compiled with it, module by module. `rules` and
-    `constants` define the names that `loops` only declares. A constant is declared as a function
-    without arguments; its value replaces the calls. Entries are the functions marked with
+    `constants` define the names that `loops` only declares; a constant's value replaces its name.
+    Entries are the functions marked with
     `loops.entry`, which Python may call with flat arrays, also in named tuples. `parts` define
     functions that a module only declares, by name. ValueError if two modules define the same name.
     """
@@ -119,16 +119,15 @@ def _link_native(
 
 
 class _Constants(ast.NodeTransformer):
-    """Writes constants in place of the calls of the functions that declare them."""
+    """Writes constants in place of their names."""
 
     def __init__(self, constants: Mapping[str, int | str]) -> None:
         self._constants = constants
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        if not isinstance(node.func, ast.Name) or node.func.id not in self._constants:
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id not in self._constants:
             return node
-        value = ast.parse(str(self._constants[node.func.id]), mode="eval").body
+        value = ast.parse(str(self._constants[node.id]), mode="eval").body
         for part in ast.walk(value):
             ast.copy_location(part, node)
         return value
@@ -164,13 +163,12 @@ class _ForPython(ast.NodeTransformer):
 
 def _native_constant(name: str, value: int) -> str:
     """Return a constant as Numba reads it, as a word where `loops` declares one."""
-    is_word = inspect.signature(getattr(loops, name)).return_annotation == "Word"
-    return f"word({value})" if is_word else str(value)
+    return f"word({value})" if loops.__annotations__[name] == "Word" else str(value)
 
 
 def _reading_and_writing(constants: Mapping[str, int], decorator: str) -> str:
     """Return the functions that read and write the words of a position and of its legal actions."""
-    counts = {"words": constants["word_count"], "legal": constants["legal_words"]}
+    counts = {"words": constants["WORD_COUNT"], "legal": constants["LEGAL_WORDS"]}
     return "".join(
         f"""
 {decorator}

@@ -94,6 +94,26 @@ def sum_weights(
 
 # ---- what the game gives -------------------------------------------------------------------------
 
+DIGIT_COUNT: Word = 0  # digits of a square
+SQUARE_COUNT: Word = 0  # squares of the board
+BOARD_WORDS: int = 0  # words of a set of squares
+WORD_COUNT: int = 0  # words of a position
+# Those that tell positions apart: without the key and the repeats, the last two words in a game
+# with a history.
+KNOWN_WORDS: int = 0
+HISTORY: int = 0  # of the last positions, those remembered by their keys
+ALTERNATES: bool = False  # whether the turn passes with every ply
+LEGAL_WORDS: int = 0  # words of the legal actions
+NOOP: int = 0  # the number of the action that passes
+MAX_PLY: Word = 0  # the cap on plies, or a number that no game reaches
+MARGIN_COUNTS: bool = False  # whether a game is better won by more points, not sooner
+# Whether a square may be filled exactly where that captures, see `Game`.
+FILLS_BY_CAPTURE: bool = False
+HAS_STABLE: bool = False  # whether the game says which squares are stable
+HAS_FORCING: bool = False  # whether the game says which moves are forcing
+FEATURE_COUNT: int = 0  # features of the game
+BOARD: Word = 0  # the squares in play
+
 
 def step_words(*inputs: Word) -> tuple[Word, ...]:
     """Play a legal action, given a position's words, to_move, ply and the action.
@@ -154,12 +174,7 @@ def forcing(*inputs: Word) -> tuple[Word, ...]:
 
 
 def features(*inputs: Word) -> tuple[Word, ...]:
-    """Return the `feature_count` features of the game, given words, to_move and ply."""
-    raise NotImplementedError
-
-
-def feature_count() -> int:
-    """Return how many features the game has."""
+    """Return the FEATURE_COUNT features of the game, given words, to_move and ply."""
     raise NotImplementedError
 
 
@@ -182,83 +197,6 @@ def swap_sides(*words: Word) -> tuple[Word, ...]:
 
 def pieces(*words: Word) -> tuple[Word]:
     """Return how many pieces there are on the board."""
-    raise NotImplementedError
-
-
-def digit_count() -> Word:
-    """Return how many digits there are."""
-    raise NotImplementedError
-
-
-def square_count() -> Word:
-    """Return how many squares the board has."""
-    raise NotImplementedError
-
-
-def board_words() -> int:
-    """Return how many words a set of squares takes."""
-    raise NotImplementedError
-
-
-def word_count() -> int:
-    """Return how many words a position has."""
-    raise NotImplementedError
-
-
-def known_words() -> int:
-    """Return how many of them tell positions apart: without the key and the repeats, the last two
-    words in a game with a history.
-    """
-    raise NotImplementedError
-
-
-def history() -> int:
-    """Return how many of the last positions are remembered by their keys."""
-    raise NotImplementedError
-
-
-def alternates() -> bool:
-    """Return whether the turn passes with every ply."""
-    raise NotImplementedError
-
-
-def legal_words() -> int:
-    """Return how many words the legal actions take."""
-    raise NotImplementedError
-
-
-def noop() -> int:
-    """Return the number of the action that passes."""
-    raise NotImplementedError
-
-
-def max_ply() -> Word:
-    """Return the cap on plies, or a number that no game reaches."""
-    raise NotImplementedError
-
-
-def margin_counts() -> bool:
-    """Return whether a game is better won by more points, not sooner."""
-    raise NotImplementedError
-
-
-def fills_by_capture() -> bool:
-    """Return whether a square may be filled exactly where that captures (see `Game`)."""
-    raise NotImplementedError
-
-
-def has_stable() -> bool:
-    """Return whether the game says which squares are stable."""
-    raise NotImplementedError
-
-
-def has_forcing() -> bool:
-    """Return whether the game says which moves are forcing."""
-    raise NotImplementedError
-
-
-def board() -> Word:
-    """Return the squares in play."""
     raise NotImplementedError
 
 

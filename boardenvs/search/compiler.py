@@ -43,15 +43,15 @@ _RULES = (
     "swap_sides",
 )
 _CONSTANTS = (
-    "known_words",
-    "history",
-    "alternates",
-    "legal_words",
-    "noop",
-    "margin_counts",
-    "fills_by_capture",
-    "has_stable",
-    "has_forcing",
+    "KNOWN_WORDS",
+    "HISTORY",
+    "ALTERNATES",
+    "LEGAL_WORDS",
+    "NOOP",
+    "MARGIN_COUNTS",
+    "FILLS_BY_CAPTURE",
+    "HAS_STABLE",
+    "HAS_FORCING",
 )
 _NO_CAP = 1 << 40
 _LINE = 8  # words
@@ -95,14 +95,14 @@ def _link_module(
         warnings.warn(_SLOW, stacklevel=3)
     kernels = game.kernels
     rules = {name: getattr(kernels, name) for name in _RULES if name != "begin" or game.history}
-    constants = {name: getattr(game, name) for name in _CONSTANTS} | {
-        "word_count": len(game.word_names),
-        "feature_count": len(game.feature_sizes),
-        "digit_count": kernels.num_kinds + 1,
-        "square_count": game.board.size,
-        "board_words": game.board.words,
-        "max_ply": _NO_CAP if game.max_plies is None else game.max_plies,
-        "board": game.board.all & ~game.holes & ALL,  # of games that fill it up
+    constants = {name: getattr(game, name.lower()) for name in _CONSTANTS} | {
+        "WORD_COUNT": len(game.word_names),
+        "FEATURE_COUNT": len(game.feature_sizes),
+        "DIGIT_COUNT": kernels.num_kinds + 1,
+        "SQUARE_COUNT": game.board.size,
+        "BOARD_WORDS": game.board.words,
+        "MAX_PLY": _NO_CAP if game.max_plies is None else game.max_plies,
+        "BOARD": game.board.all & ~game.holes & ALL,  # of games that fill it up
     }
     return link(module, rules, constants, dict(parts), backend)
 

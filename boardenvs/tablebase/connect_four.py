@@ -55,7 +55,7 @@ class ExactSearch:
     """Finds results with perfect play of both sides, with `slots`, a power of two, of a table."""
 
     def __init__(self, slots: int = 1 << 22) -> None:
-        self._function = link(dropping, {}, {"word_count": 2, "legal_words": 1}).solve
+        self._function = link(dropping, {}, {"WORD_COUNT": 2, "LEGAL_WORDS": 1}).solve
         self._slots = np.zeros(slots, np.uint64)
         moves = np.zeros(FILES * DISCS, np.uint64)
         lines = np.frombuffer(_LINES, np.uint8).astype(np.int64)

@@ -13,28 +13,28 @@ Fail-soft negamax with a null window after the first move (Marsland 1983). Two o
 from __future__ import annotations
 
 from boardenvs.kernel.loops import (
+    ALTERNATES,
+    BOARD,
+    HAS_FORCING,
+    HISTORY,
+    LEGAL_WORDS,
+    MARGIN_COUNTS,
+    NOOP,
     ONE,
+    WORD_COUNT,
     ZERO,
     Array,
     Word,
-    alternates,
     begin,
-    board,
     entry,
     forcing,
-    has_forcing,
-    history,
     inline,
-    legal_words,
-    margin_counts,
-    noop,
     number,
     pieces,
     popcount,
     step_words_no_legal,
     trailing_zeros,
     word,
-    word_count,
     wrap,
 )
 from boardenvs.search.compiled.nodes import (
@@ -115,9 +115,9 @@ def search_positions(
             results.action[row] = first_action(root)
             continue
         begin_search(results.nodes[row], budget.nodes, memory)
-        for k in range(history()):
-            keys_end = roots.distance + history() - 1
-            memory.keys[keys_end - k] = roots.keys[row * history() + k]
+        for k in range(HISTORY):
+            keys_end = roots.distance + HISTORY - 1
+            memory.keys[keys_end - k] = roots.keys[row * HISTORY + k]
         if roots.distance > 0:
             value = results.value[row]
             search(root, budget.depth, value - 1, value + 1, roots.distance, memory)
@@ -132,10 +132,10 @@ def search_positions(
 
 def first_action(position: PackedPosition) -> int:
     """Return the lowest legal action; noop if the game is over."""
-    for k in range(legal_words()):
+    for k in range(LEGAL_WORDS):
         if position.legal_bits[k] != ZERO:
             return 64 * k + number(trailing_zeros(position.legal_bits[k]))
-    return noop()
+    return NOOP
 
 
 def iterative_deepening(
@@ -151,8 +151,8 @@ def iterative_deepening(
     The best moves of an iteration come first in the next one. The seed orders equal moves.
     """
     moves, counters = memory.moves, memory.counters
-    if history():
-        memory.keys[history()] = key_of_words(root.words)
+    if HISTORY:
+        memory.keys[HISTORY] = key_of_words(root.words)
     count = generate_moves(root, number(0), number(NO_MOVE), number(1), memory)
     counters[NODES] += count
     for i in range(count):
@@ -177,11 +177,11 @@ def iterative_deepening(
                 best = value
                 moves.scores[i] = 1 + i  # the latest best comes first, then the one before it
                 report(i, best, depth, row, memory, results)
-                if not margin_counts() and best > DECIDED:
+                if not MARGIN_COUNTS and best > DECIDED:
                     break  # a sooner win would have been found by the iterations before
         order_moves(number(0), count, moves)
         value_before = best
-        if counters[HORIZON] == 0 or (not margin_counts() and abs(best) > DECIDED):
+        if counters[HORIZON] == 0 or (not MARGIN_COUNTS and abs(best) > DECIDED):
             results.exact[row] = 1
             return
 
@@ -217,14 +217,14 @@ def search(
     if is_final(position.terminated, position.ply):
         return final_value(position.words, position.to_move, distance)
     counters, table, moves = memory.counters, memory.table, memory.moves
-    if history():
-        memory.keys[history() + distance] = key_of_words(position.words)
+    if HISTORY:
+        memory.keys[HISTORY + distance] = key_of_words(position.words)
     if depth == 0:
-        if has_forcing():
+        if HAS_FORCING:
             return play_out(position, alpha, beta, distance, memory)
         counters[HORIZON] += 1
         return static_value_of(position, memory)
-    if depth == 1 and not has_forcing():
+    if depth == 1 and not HAS_FORCING:
         return search_last_ply(position, beta, distance, memory)
     if counters[NODES] >= counters[LIMIT]:
         counters[ABORTED] = 1
@@ -291,8 +291,8 @@ def play_out(
     proof.
     """
     counters, moves = memory.counters, memory.moves
-    if history():
-        memory.keys[history() + distance] = key_of_words(position.words)
+    if HISTORY:
+        memory.keys[HISTORY + distance] = key_of_words(position.words)
     legal_bits = forcing(*position.words, position.to_move, *position.legal_bits)
     forced = PackedPosition(position.words, legal_bits, position.to_move, position.ply, False)
     ends = distance + 1 == len(moves.latest) or counters[NODES] >= counters[LIMIT]
@@ -352,7 +352,7 @@ def search_last_ply(
     judge_near(position, memory)
     latest = memory.moves.latest
     likely = word(latest[distance])
-    for k in range(legal_words()):
+    for k in range(LEGAL_WORDS):
         bits = position.legal_bits[k]
         while bits != ZERO:
             action = word(64 * k) + trailing_zeros(bits)
@@ -360,9 +360,9 @@ def search_last_ply(
                 action = likely
             bits ^= ONE << (action & word(63))
             after = step_words_no_legal(*position.words, position.to_move, position.ply, action)
-            words, then = after[: word_count()], other if alternates() else after[-2]
+            words, then = after[:WORD_COUNT], other if ALTERNATES else after[-2]
             over = after[-1] != ZERO
-            if history():
+            if HISTORY:
                 repeats = repeats_at(distance, words, memory)
                 if repeats > ZERO:
                     words = with_repeats(words, repeats)
@@ -385,7 +385,7 @@ def search_last_ply(
 @inline
 def may_be_cut(position: PackedPosition, depth: int, beta: int) -> bool:
     """Return whether ProbCut may cut here: not if the search reaches, and has to prove, the end."""
-    squares = number(popcount(board()) - pieces(*position.words)[0])
+    squares = number(popcount(BOARD) - pieces(*position.words)[0])
     return depth < squares and abs(beta) < DECIDED
 
 
@@ -403,7 +403,7 @@ def mean_gain(position: PackedPosition, shallow: int) -> int:
     Measured on 324 positions of Othello, up to three random plies after those of games. With holes
     it is about 0.
     """
-    if popcount(board()) < word(64):
+    if popcount(BOARD) < word(64):
         return 0
     return number(pieces(*position.words)[0]) * (4 if shallow == 0 else 2)
 

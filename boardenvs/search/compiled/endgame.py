@@ -15,17 +15,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from boardenvs.kernel.loops import (
+    BOARD,
+    FILLS_BY_CAPTURE,
+    HAS_STABLE,
+    LEGAL_WORDS,
+    NOOP,
     ONE,
     ZERO,
     Array,
     Word,
-    board,
     entry,
-    fills_by_capture,
-    has_stable,
     inline,
-    legal_words,
-    noop,
     number,
     popcount,
     prefetch,
@@ -140,9 +140,9 @@ def search_end(
     if is_final(position.terminated, position.ply):
         return final_margin(position.words, position.to_move)
     counters = memory.counters
-    if fills_by_capture() and squares <= FEW_SQUARES:
+    if FILLS_BY_CAPTURE and squares <= FEW_SQUARES:
         return search_few_squares(position, alpha, counters)
-    if has_stable():
+    if HAS_STABLE:
         most = can_reach(position, alpha)
         if most <= alpha:
             return most
@@ -172,9 +172,9 @@ def search_end(
     for place in range(first, first + count):
         record = pick_best(place, first + count, moves)
         move = move_at(record, moves)
-        below = squares if move == noop() else squares - 1
+        below = squares if move == NOOP else squares - 1
         child = child_of(record, moves)
-        if fills_by_capture() and below <= FEW_SQUARES:  # a call takes longer than they do
+        if FILLS_BY_CAPTURE and below <= FEW_SQUARES:  # a call takes longer than they do
             value = -search_few_squares(child, -alpha - 1, counters)
         else:
             value = -search_end(child, below, -alpha - 1, distance + 1, memory)
@@ -196,11 +196,11 @@ def can_reach(position: PackedPosition, alpha: int) -> int:
     of its squares alone if that bound is greater than `alpha`.
     """
     opp, to_move = position.words[1], position.to_move
-    best = final_margin((board() ^ opp, opp), to_move)
+    best = final_margin((BOARD ^ opp, opp), to_move)
     if best > alpha:
         return best
     kept = stable(*position.words)[0]
-    return final_margin((board() ^ kept, kept), to_move)
+    return final_margin((BOARD ^ kept, kept), to_move)
 
 
 @inline
@@ -236,7 +236,7 @@ def search_end_exactly(
     for place in range(first, first + count):
         record = pick_best(place, first + count, moves)
         child, move = child_of(record, moves), move_at(record, moves)
-        below = squares if move == noop() else squares - 1
+        below = squares if move == NOOP else squares - 1
         value = INFINITE
         if place > first:
             value = -search_end(child, below, -lower - 1, distance + 1, memory)
@@ -287,10 +287,10 @@ def list_end_moves(
     """
     moves, scores = memory.moves, memory.moves.scores
     first = place = distance * moves.max_moves
-    odd = odd_quarters(board() ^ (position.words[0] | position.words[1]))
+    odd = odd_quarters(BOARD ^ (position.words[0] | position.words[1]))
     if JUDGED_SQUARES <= squares < SEARCHED_SQUARES:
         judge_near(position, memory)
-    for k in range(legal_words()):
+    for k in range(LEGAL_WORDS):
         bits = position.legal_bits[k]
         while bits != ZERO:
             square = trailing_zeros(bits)
@@ -308,7 +308,7 @@ def list_end_moves(
             else:
                 points = 8 * number((odd >> square) & ONE) - 16 * mobility(child)
                 if squares >= JUDGED_SQUARES:
-                    if has_stable():
+                    if HAS_STABLE:
                         points += 5 * number(popcount(stable(*child.words)[0]))
                     points -= judge_ahead(child, squares, distance, memory) // 100
                 scores[place] = points
@@ -353,7 +353,7 @@ def odd_quarters(empty: Word) -> Word:
 def search_few_squares(position: PackedPosition, alpha: int, counters: Array) -> int:
     """Return `search_end` of a position with few empty squares, final ones too."""
     own, opp = position.words
-    empty = board() ^ (own | opp)
+    empty = BOARD ^ (own | opp)
     last = LastSquares(own, opp, position.to_move, empty, odd_quarters(empty))
     if empty & (empty - ONE) == ZERO:
         return fill_last_square(last, counters)

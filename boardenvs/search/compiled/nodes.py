@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from boardenvs.kernel.loops import (
+    HISTORY,
+    LEGAL_WORDS,
+    MARGIN_COUNTS,
     ONE,
     ZERO,
     Array,
     Word,
     evaluate,
-    history,
     inline,
-    legal_words,
-    margin_counts,
     number,
     swap_sides,
     trailing_zeros,
@@ -52,7 +52,7 @@ class Roots(NamedTuple):
 
     positions: Array  # (B * position_size,) words
     seeds: Array  # (B,) words: they order equal moves
-    keys: Array  # (B * history(),) words: of the positions before, the latest first
+    keys: Array  # (B * HISTORY,) words: of the positions before, the latest first
     position_size: int  # words
     distance: int  # 0, or the ply of this position on the line that an earlier search found
 
@@ -88,7 +88,7 @@ class SearchMemory(NamedTuple):
     table: TranspositionTable
     moves: MoveStack
     counters: Array  # (COUNTERS,) numbers
-    keys: Array  # words: history() before the root, then of the position at each distance
+    keys: Array  # words: HISTORY before the root, then of the position at each distance
     tables: TupleTables  # of a learnt evaluation, if there is one
     judged_by_tables: int  # 1: tables judge positions; 0: the game's heuristic does
     probcut: int  # hundredths of the deviation at which a shallow search cuts; 0: off
@@ -118,7 +118,7 @@ UNPROVEN = 99_999  # the most that a win counts beyond the depth: a sooner one m
 def final_value(words: tuple[Word, ...], to_move: Word, distance: int) -> int:
     """Return the value of a game that is over, at this distance from the root."""
     margin = final_margin(words, to_move)
-    if margin_counts():
+    if MARGIN_COUNTS:
         return value_of_margin(margin)
     if margin == 0:
         return 0
@@ -171,7 +171,7 @@ def play_at(
 ) -> PackedPosition:
     """Return the position after a legal action of the position at this distance from the root."""
     child = play(position, action)
-    if history():
+    if HISTORY:
         repeats = repeats_at(distance, child.words, memory)
         if repeats > ZERO:
             child = repeated(child, repeats)
@@ -181,7 +181,7 @@ def play_at(
 @inline
 def repeats_at(distance: int, words: tuple[Word, ...], memory: SearchMemory) -> Word:
     """Return how often the position of these words has been there, after one at this distance."""
-    return count_key(key_of_words(words), memory.keys, distance + 1, history())
+    return count_key(key_of_words(words), memory.keys, distance + 1, HISTORY)
 
 
 def generate_moves(
@@ -193,7 +193,7 @@ def generate_moves(
     moves, first = memory.moves, place
     if judged == 1:
         judge_near(position, memory)
-    for k in range(legal_words()):
+    for k in range(LEGAL_WORDS):
         bits = position.legal_bits[k]
         while bits != ZERO:
             action = word(64 * k) + trailing_zeros(bits)
@@ -213,7 +213,7 @@ def generate_moves(
 @inline
 def is_legal(move: int, position: PackedPosition) -> bool:
     """Return whether a move is legal."""
-    for k in range(legal_words()):
+    for k in range(LEGAL_WORDS):
         if move // 64 == k:
             return (position.legal_bits[k] >> word(move % 64)) & ONE == ONE
     return False

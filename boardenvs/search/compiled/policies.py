@@ -17,18 +17,18 @@ import math
 from typing import Any, NamedTuple
 
 from boardenvs.kernel.loops import (
+    ALTERNATES,
+    HISTORY,
     ONE,
+    WORD_COUNT,
     ZERO,
     Array,
     Word,
-    alternates,
     entry,
-    history,
     inline,
     number,
     step_words_no_legal,
     word,
-    word_count,
 )
 from boardenvs.search.compiled.position import (
     PackedPosition,
@@ -139,10 +139,10 @@ def look_for_win(node: int, row: int, position: PackedPosition, policy: Gumbel, 
     for edge in edges:
         action = word(tree.edge_action[edge])
         after = step_words_no_legal(*position.words, position.to_move, position.ply, action)
-        then = position.to_move ^ ONE if alternates() else after[-2]
+        then = position.to_move ^ ONE if ALTERNATES else after[-2]
         if is_final(after[-1] != ZERO, position.ply + ONE):
-            words = after[: word_count()]
-            if history():
+            words = after[:WORD_COUNT]
+            if HISTORY:
                 words = with_repeats(words, repeats_after(node, key_of_words(words), row, tree))
             margin = final_margin(words, then)
             won = sign_of(position.to_move, then) * margin > 0

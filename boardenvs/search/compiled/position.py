@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from boardenvs.kernel.loops import (
+    ALTERNATES,
+    HISTORY,
+    LEGAL_WORDS,
+    MAX_PLY,
     ONE,
+    WORD_COUNT,
     ZERO,
     Array,
     Word,
-    alternates,
     begin,
-    history,
     inline,
-    legal_words,
-    max_ply,
     number,
     points,
     popcount,
@@ -23,7 +24,6 @@ from boardenvs.kernel.loops import (
     sample,
     step_words,
     word,
-    word_count,
     wrap,
     write_legal,
     write_words,
@@ -48,9 +48,9 @@ def play(position: PackedPosition, action: Word) -> PackedPosition:
     """Return the position after a legal action."""
     after = step_words(*position.words, position.to_move, position.ply, action)
     return PackedPosition(
-        after[: word_count()],
-        after[word_count() : -2],
-        position.to_move ^ ONE if alternates() else after[-2],
+        after[:WORD_COUNT],
+        after[WORD_COUNT:-2],
+        position.to_move ^ ONE if ALTERNATES else after[-2],
         position.ply + ONE,
         after[-1] != ZERO,
     )
@@ -59,13 +59,13 @@ def play(position: PackedPosition, action: Word) -> PackedPosition:
 @inline
 def key_of_words(words: tuple[Word, ...]) -> Word:
     """Return the key by which a game with a history remembers the position of these words."""
-    return words[word_count() - 2]
+    return words[WORD_COUNT - 2]
 
 
 @inline
 def with_repeats(words: tuple[Word, ...], repeats: Word) -> tuple[Word, ...]:
     """Return the words of a position that has been there so often, in a game with a history."""
-    return words[: word_count() - 1] + (repeats,)  # noqa: RUF005 - as Numba has it
+    return words[: WORD_COUNT - 1] + (repeats,)  # noqa: RUF005 - as Numba has it
 
 
 @inline
@@ -88,18 +88,18 @@ def repeated(position: PackedPosition, repeats: Word) -> PackedPosition:
 @inline
 def sign_of(to_move: Word, then: Word) -> int:
     """Return the sign of later values for the side that made a ply: -1, or 1 if it moves again."""
-    return -1 if alternates() or to_move != then else 1
+    return -1 if ALTERNATES or to_move != then else 1
 
 
 def is_final(terminated: bool, ply: Word) -> bool:
     """Return whether the game is over, by its rules or its cap on plies."""
-    return terminated or ply >= max_ply()
+    return terminated or ply >= MAX_PLY
 
 
 def mobility(position: PackedPosition) -> int:
     """Return the number of legal actions."""
     count = ZERO
-    for k in range(legal_words()):
+    for k in range(LEGAL_WORDS):
         count += popcount(position.legal_bits[k])
     return number(count)
 
@@ -120,7 +120,7 @@ def playout(position: PackedPosition, seed: Word, keys: Array) -> int:
     """Return the result of one random game from here to the side to move here: 1, 0 or -1.
 
     Each choice depends on the seed and the number of the ply alone. `keys` are those of the
-    positions before, (history(),) words, the earliest first; they are overwritten in turn.
+    positions before, (HISTORY,) words, the earliest first; they are overwritten in turn.
     """
     sign, place = 1, 0
     while not is_final(position.terminated, position.ply):
@@ -128,10 +128,10 @@ def playout(position: PackedPosition, seed: Word, keys: Array) -> int:
         to_move, key = position.to_move, key_of_words(position.words)
         position = play(position, sample(*position.legal_bits, mix(seed))[0])
         sign *= sign_of(to_move, position.to_move)
-        if history():
+        if HISTORY:
             keys[place] = key
-            place = place + 1 if place + 1 < history() else 0
-            repeats = count_key(key_of_words(position.words), keys, 0, history())
+            place = place + 1 if place + 1 < HISTORY else 0
+            repeats = count_key(key_of_words(position.words), keys, 0, HISTORY)
             if repeats > ZERO:
                 position = repeated(position, repeats)
     return sign * outcome(position)
@@ -140,7 +140,7 @@ def playout(position: PackedPosition, seed: Word, keys: Array) -> int:
 def load_position(array: Array, start: int) -> PackedPosition:
     """Read the position stored at array[start]."""
     return PackedPosition(
-        read_words(array, start + LEGAL + legal_words()),
+        read_words(array, start + LEGAL + LEGAL_WORDS),
         read_legal(array, start + LEGAL),
         array[start + TO_MOVE],
         array[start + PLY],
@@ -154,4 +154,4 @@ def save_position(array: Array, start: int, position: PackedPosition) -> None:
     array[start + PLY] = position.ply
     array[start + TERMINATED] = position.terminated
     write_legal(array, start + LEGAL, position.legal_bits)
-    write_words(array, start + LEGAL + legal_words(), position.words)
+    write_words(array, start + LEGAL + LEGAL_WORDS, position.words)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from boardenvs.kernel.loops import ZERO, Array, Word, entry, history, inline, number, word, wrap
+from boardenvs.kernel.loops import HISTORY, ZERO, Array, Word, entry, inline, number, word, wrap
 from boardenvs.search.compiled.position import PackedPosition, is_final, outcome, playout
 from boardenvs.search.compiled.tree import (
     NONE,
@@ -118,7 +118,7 @@ def simulate(
             seed = next_seed(row, tree)
             node, length = walk(row, seed, policy, tree, path)
             position = position_of(node, tree)
-            if history():
+            if HISTORY:
                 write_latest_keys(number(tree.parent[node]), row, tree)
             value = playout(position, seed, tree.latest_keys)
             backup(row, path, length, float(value), tree)

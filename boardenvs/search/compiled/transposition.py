@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from boardenvs.kernel.loops import (
+    ALTERNATES,
+    KNOWN_WORDS,
     ZERO,
     Array,
     Word,
-    alternates,
     inline,
-    known_words,
     number,
     word,
     wrap,
@@ -66,7 +66,7 @@ def new_search(nodes: int, kept: int, table: TranspositionTable) -> None:
 @inline
 def slot_size() -> int:
     """Return the words of a slot."""
-    return WORDS + known_words()
+    return WORDS + KNOWN_WORDS
 
 
 def key_of_board(position: PackedPosition, mark: int, table: TranspositionTable) -> Key:
@@ -78,7 +78,7 @@ def key_of(position: PackedPosition, mark: int, table: TranspositionTable) -> Ke
     """Return a position's key; the mark is its ply, as far as searches need it, or TO_THE_END."""
     key = wrap(position.words[0] * word(0x9E3779B97F4A7C15))
     key = key ^ wrap(position.words[1] * word(0xC2B2AE3D27D4EB4F))
-    for k in range(2, known_words()):
+    for k in range(2, KNOWN_WORDS):
         key = wrap((key ^ position.words[k]) * word(GOLDEN))
     key = wrap((key ^ (key >> word(29))) * word(0xBF58476D1CE4E5B9))
     return key_with(key, position, mark, table)
@@ -89,7 +89,7 @@ def key_with(mixed: Word, position: PackedPosition, mark: int, table: Transposit
     """Return the key of a position whose words are mixed to this one."""
     slots, key = table.slots, mixed ^ word(mark)
     tag = (slots[len(slots) - 1] << word(8)) | word(mark)
-    if not alternates():
+    if not ALTERNATES:
         tag = tag | (position.to_move << word(63))
     highest: Word = slots[len(slots) - 2]
     return Key(tag, number((key ^ (key >> word(32))) & highest) * 2 * slot_size())
@@ -116,7 +116,7 @@ def is_of(slot: int, position: PackedPosition, tag: Word, table: TranspositionTa
     slots = table.slots
     if slots[slot + TAG] != tag:
         return False
-    for k in range(known_words()):  # noqa: SIM110 - Numba has no `all`
+    for k in range(KNOWN_WORDS):  # noqa: SIM110 - Numba has no `all`
         if slots[slot + WORDS + k] != position.words[k]:
             return False
     return True
@@ -141,7 +141,7 @@ def write_slot(
     slots = table.slots
     slots[slot + TAG] = tag
     slots[slot + DATA] = data
-    for k in range(known_words()):
+    for k in range(KNOWN_WORDS):
         slots[slot + WORDS + k] = position.words[k]
 
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from boardenvs.kernel.loops import (
+    ALTERNATES,
+    HISTORY,
+    LEGAL_WORDS,
     ONE,
     ZERO,
     Array,
     Word,
-    alternates,
     entry,
-    history,
     inline,
-    legal_words,
     number,
     trailing_zeros,
     word,
@@ -62,8 +62,8 @@ class Tree(NamedTuple):
     edges_used: Array  # (T,) numbers
     max_edges: Array  # (T,) numbers: at most E, independent of other trees
     seeds: Array  # (T,) words
-    keys: Array  # (T * history(),) words: of the positions before the root, the latest first
-    latest_keys: Array  # (history(),) words, working memory
+    keys: Array  # (T * HISTORY,) words: of the positions before the root, the latest first
+    latest_keys: Array  # (HISTORY,) words, working memory
     max_nodes: int  # N
     edge_stride: int  # E
     position_size: int  # words
@@ -118,7 +118,7 @@ def follow(edge: int, node: int, row: int, tree: Tree) -> int:
     child = number(tree.edge_child[edge])
     if child == NONE:
         position = play(position_of(node, tree), word(tree.edge_action[edge]))
-        if history():
+        if HISTORY:
             repeats = repeats_after(node, key_of_words(position.words), row, tree)
             if repeats > ZERO:
                 position = repeated(position, repeats)
@@ -136,19 +136,19 @@ def key_of_node(node: int, tree: Tree) -> Word:
 def repeats_after(node: int, key: Word, row: int, tree: Tree) -> Word:
     """Return how many of the remembered positions up to a node have this key."""
     write_latest_keys(node, row, tree)
-    return count_key(key, tree.latest_keys, 0, history())
+    return count_key(key, tree.latest_keys, 0, HISTORY)
 
 
 def write_latest_keys(node: int, row: int, tree: Tree) -> None:
     """Write the keys of the positions up to a node, or before the root if it is NONE, to
     `latest_keys`, the earliest first.
     """
-    place = history() - 1
+    place = HISTORY - 1
     while node != NONE and place >= 0:
         tree.latest_keys[place] = key_of_node(node, tree)
         node, place = number(tree.parent[node]), place - 1
     for k in range(place + 1):
-        tree.latest_keys[place - k] = tree.keys[row * history() + k]
+        tree.latest_keys[place - k] = tree.keys[row * HISTORY + k]
 
 
 @inline
@@ -157,7 +157,7 @@ def expand(node: int, position: PackedPosition, row: int, tree: Tree) -> bool:
     first = row * tree.edge_stride + number(tree.edges_used[row])
     end = row * tree.edge_stride + number(tree.max_edges[row])
     edge = first
-    for k in range(legal_words()):
+    for k in range(LEGAL_WORDS):
         bits = position.legal_bits[k]
         while bits != ZERO:
             if edge >= end:
@@ -203,7 +203,7 @@ def node_on_path(k: int, row: int, path: Array, tree: Tree) -> int:
 @inline
 def sign_at(child: int, node: int, tree: Tree) -> int:
     """Return `sign_of` the ply from a node to its child."""
-    if alternates():
+    if ALTERNATES:
         return -1
     size, positions = tree.position_size, tree.positions
     return sign_of(positions[node * size + TO_MOVE], positions[child * size + TO_MOVE])

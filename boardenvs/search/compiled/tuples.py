@@ -12,27 +12,27 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from boardenvs.kernel.loops import (
+    BOARD_WORDS,
+    DIGIT_COUNT,
+    FEATURE_COUNT,
     ONE,
+    SQUARE_COUNT,
+    WORD_COUNT,
     ZERO,
     Array,
     Word,
     add_words,
-    board_words,
     changed,
     digit,
-    digit_count,
     evaluate,
-    feature_count,
     features,
     inline,
     number,
     pieces,
     read_words,
-    square_count,
     sum_weights,
     trailing_zeros,
     word,
-    word_count,
     write_words,
 )
 
@@ -58,22 +58,22 @@ class TupleTables(NamedTuple):
 @inline
 def offsets_of(tables: TupleTables) -> Word:
     """Start of the tables' offsets in the words."""
-    return square_count() * digit_count() * digit_count() * word(tables.width)
+    return SQUARE_COUNT * DIGIT_COUNT * DIGIT_COUNT * word(tables.width)
 
 
 @inline
 def kept_position(to_move: Word, tables: TupleTables) -> Word:
     """Start of the stored position of this side to move in the words."""
     width = word(tables.width)
-    starts = word(4) * width + square_count() + ONE + word(feature_count())
-    return offsets_of(tables) + starts + to_move * (width + word(word_count()))
+    starts = word(4) * width + SQUARE_COUNT + ONE + word(FEATURE_COUNT)
+    return offsets_of(tables) + starts + to_move * (width + word(WORD_COUNT))
 
 
 def keep_position(position: tuple[Word, ...], to_move: Word, tables: TupleTables) -> None:
     """Store this position, to which the next ones are similar."""
     if tables.width > 0:
         kept = kept_position(to_move, tables)
-        numbers = kept + word(word_count())
+        numbers = kept + word(WORD_COUNT)
         change_numbers(numbers, numbers, position, read_words(tables.words, kept), tables)
         write_words(tables.words, kept, position)
 
@@ -98,13 +98,13 @@ def change_numbers(
     """
     width = word(tables.width)
     squares = changed(*position, *before)
-    for k in range(board_words()):
+    for k in range(BOARD_WORDS):
         left = squares[k]
         while left != ZERO:
             square = word(64 * k) + trailing_zeros(left)
             left &= left - ONE
-            digits = digit_count() * square + digit(*before, square)[0]
-            change = (digit_count() * digits + digit(*position, square)[0]) * width
+            digits = DIGIT_COUNT * square + digit(*before, square)[0]
+            change = (DIGIT_COUNT * digits + digit(*position, square)[0]) * width
             add_words(tables.words, target, source, change, width)
             source = target
     return source
@@ -115,13 +115,13 @@ def tuple_value(position: tuple[Word, ...], to_move: Word, ply: Word, tables: Tu
     words, weights, width = tables.words, tables.weights, word(tables.width)
     offsets, kept = offsets_of(tables), kept_position(to_move, tables)
     row = words[offsets + word(4) * width + pieces(*position)[0]]
-    room, source = kept_position(word(2), tables), kept + word(word_count())
+    room, source = kept_position(word(2), tables), kept + word(WORD_COUNT)
     numbers = change_numbers(room, source, position, read_words(words, kept), tables)
     total = sum_weights(weights, row, words, numbers, offsets, width)
     if tables.featured == 1:
         counted = features(*position, to_move, ply)
-        table = offsets + word(4) * width + square_count() + ONE
-        for i in range(feature_count()):
+        table = offsets + word(4) * width + SQUARE_COUNT + ONE
+        for i in range(FEATURE_COUNT):
             total += number(weights[row + words[table + word(i)] + counted[i]])
     share = number(weights[row])
     if share != 0:
