@@ -43,14 +43,13 @@ def of_any(name: str) -> Game:
 
 
 def random_evaluation(game: Game, **options: Any) -> Evaluation:
-    """By tuples, the game's heuristic and, where it has some, its features."""
+    """By tuples and, where the game has some, its features."""
     rng = np.random.default_rng(0)
     stages = tuple(min(n // 9, 5) for n in range(game.board.size + 1))
     features = options.pop("features", game.feature_sizes)
     size = Terms(game, TUPLES, features).size
     weights = rng.integers(-3000, 3000, (6, size)).astype(np.int16)
-    shares = tuple(rng.uniform(-2, 2, 6).tolist() if game.has_heuristic else [0.0] * 6)
-    evaluation = Evaluation(game, TUPLES, stages, weights, shares, features=features)
+    evaluation = Evaluation(game, TUPLES, stages, weights, features=features)
     return replace(evaluation, **options)
 
 
@@ -73,9 +72,7 @@ def digit_on(position: Position, square: int) -> int:
     return int(side + 2 * kinds[0] if side and kinds else side)
 
 
-def plain_value(
-    evaluation: Evaluation, position: Position, heuristic: int, numbers: dict[Tuple, list[int]]
-) -> int:
+def plain_value(evaluation: Evaluation, position: Position, numbers: dict[Tuple, list[int]]) -> int:
     """Image by image, square by square; the weight of a number is that of the least number which
     any symmetry of the game makes of it and which maps the tuple to itself: all such `numbers` are
     kept. Then the features, by the rule run on ints.
@@ -105,17 +102,15 @@ def plain_value(
         total += int(evaluation.weights[stage, start + feature.number])
         start += feature.size
     assert start == evaluation.weights.shape[1]
-    return int(total + heuristic * round(256 * evaluation.heuristic[stage]) // 256)
+    return total
 
 
 @pytest.mark.parametrize("name", [*GAMES, *MORE])
 def test_values_are_sums_over_images(name: str) -> None:
     game = of_any(name)
     evaluation, state = random_evaluation(game), sample(game)
-    values = game.values(state) if game.has_heuristic else np.zeros_like(state.ply)
-    rows = zip(game.positions(state), values.tolist(), strict=True)
     numbers: dict[Tuple, list[int]] = {}
-    expected = [plain_value(evaluation, *row, numbers) for row in rows]
+    expected = [plain_value(evaluation, position, numbers) for position in game.positions(state)]
     assert evaluation.values(state).tolist() == expected
 
 
@@ -149,7 +144,7 @@ def test_files_hold_all_of_it(name: str, tmp_path: Path) -> None:
         save_evaluation(written, tmp_path / "a.npz")
         again = load_evaluation(tmp_path / "a.npz")
         assert again.game.has_rules_of(game)
-        for part in ("tuples", "stages", "weights", "heuristic", "features", "one_ply"):
+        for part in ("tuples", "stages", "weights", "features", "one_ply"):
             np.testing.assert_equal(getattr(again, part), getattr(written, part))
 
 
@@ -165,6 +160,7 @@ def changed(path: Path, **metadata: object) -> Path:
     ("metadata", "message"),
     [
         ({"format": 2}, "is not an evaluation of format 1"),
+        ({"heuristic": [0.0, 0.5]}, "does not fit this version of boardenvs: .* heuristic"),
         ({"game": "chess"}, "does not fit this version of boardenvs: .*chess"),
         ({"stages": [0] * 64 + [10**9]}, "at most"),
         ({"features": {"discs": 65}}, r"features are \{'discs': 65\}: those of othello are \{\}"),
@@ -181,7 +177,7 @@ def test_what_is_wrong_with_a_file_is_named(
 
 def test_players_by_text(tmp_path: Path) -> None:
     """Which judge by weights of their own where they look one ply ahead."""
-    one_way = random_evaluation(OTHELLO, heuristic=(0.0,) * 6)
+    one_way = random_evaluation(OTHELLO)
     other_way = replace(one_way, weights=-one_way.weights)
     save_evaluation(with_one_ply(one_way), tmp_path / "both.npz")
     state, text = sample(OTHELLO), f"evaluation={tmp_path / 'both.npz'}"

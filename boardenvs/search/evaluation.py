@@ -41,11 +41,10 @@ class Evaluation:
     numbers that a symmetry of the tuple maps to one another. `features` has the names and sizes of
     the game's features, or nothing; each value of a feature has a weight.
 
-    `weights` has a row for each stage, `stages` the stage for each number of pieces on the board,
-    and `heuristic` the factor of the game's own heuristic in each stage. Values are expected
-    results of the side to move: in games won by points its lead, in units of `POINT`, else from -1,
-    a loss, to 1, a win, in units of `WON`. `one_ply` has weights for a search of one ply, see
-    `for_one_ply`.
+    `weights` has a row for each stage, and `stages` the stage for each number of pieces on the
+    board. Values are expected results of the side to move: in games won by points its lead, in
+    units of `POINT`, else from -1, a loss, to 1, a win, in units of `WON`. `one_ply` has weights
+    for a search of one ply, see `for_one_ply`.
 
     ValueError if the parts do not fit together.
     """
@@ -54,7 +53,6 @@ class Evaluation:
     tuples: tuple[Tuple, ...]
     stages: tuple[int, ...]  # by the number of pieces on the board
     weights: Int16Array  # (stages, size): of tuples, then of features
-    heuristic: tuple[float, ...]  # a stage
     notes: Mapping[str, Any] = field(default_factory=dict)  # on its making, as JSON values
     name: str = "the evaluation"  # in messages
     features: Mapping[str, int] = field(default_factory=dict)  # the game's sizes, or none
@@ -74,8 +72,6 @@ class Evaluation:
                 raise ValueError(
                     f"{name} are {weights.dtype} of {weights.shape}: they must be int16 of {shape}"
                 )
-        if len(self.heuristic) != shape[0] or not all(abs(x) < 128 for x in self.heuristic):
-            raise ValueError(f"heuristic must be {shape[0]} numbers between -128 and 128")
 
     @cached_property
     def terms(self) -> Terms:
@@ -102,11 +98,7 @@ class Evaluation:
         """Return the values to the side to move, (B,) int64; not for finished games."""
         stages = np.array(self.stages)[self.game.piece_counts(state)]
         weights = self.weights[stages[:, None], self.terms.weights_of(state)]
-        values: IntArray = weights.sum(axis=1, dtype=np.int64)
-        if any(self.heuristic):
-            shares = heuristic_shares(self.heuristic)[stages]
-            values += self.game.values(state) * shares // 256
-        return values
+        return weights.sum(axis=1, dtype=np.int64)
 
 
 class Terms:
@@ -211,24 +203,17 @@ def tuple_tables(evaluation: Evaluation | None) -> TupleTables:
     # Before the tables a weight of 0, for the numbers that fill the last words.
     of_features = np.arange(terms.tuple_weights, terms.size)
     columns = np.concatenate([terms.weight_numbers, of_features])
-    rows = np.zeros((len(evaluation.weights), 2 + len(columns)), np.int16)
-    rows[:, 0] = heuristic_shares(evaluation.heuristic)
-    rows[:, 2:] = evaluation.weights[:, columns]
-    offsets = np.ones(IN_A_WORD * width, np.uint64)
-    offsets[: len(terms.starts)] = 2 + np.array(terms.starts)
+    rows = np.pad(evaluation.weights[:, columns], ((0, 0), (1, 0)))
+    offsets = np.zeros(IN_A_WORD * width, np.uint64)
+    offsets[: len(terms.starts)] = 1 + np.array(terms.starts)
     starts = (stages * rows.shape[1]).astype(np.uint64)
     kept = np.zeros(2 * (len(game.word_names) + width) + width, np.uint64)
     # The loops leave room for all features of the game, weighed or not.
     features = np.zeros(len(game.feature_sizes), np.int64)
     if evaluation.features:
-        features += terms.feature_starts - terms.tuple_weights + 2 + len(terms.weight_numbers)
+        features += terms.feature_starts - terms.tuple_weights + 1 + len(terms.weight_numbers)
     parts = (changes.reshape(-1), offsets, starts, features.astype(np.uint64), kept)
     return TupleTables(np.concatenate(parts), rows.ravel(), width, int(bool(evaluation.features)))
-
-
-def heuristic_shares(heuristic: Sequence[float]) -> IntArray:
-    """Return the factor of the game's heuristic in each stage, in 256ths."""
-    return np.rint(256 * np.array(heuristic)).astype(np.int64)
 
 
 def _check_tuple(squares: Tuple, board: Board, digits: int) -> None:

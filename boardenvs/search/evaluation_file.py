@@ -47,7 +47,6 @@ def save_evaluation(evaluation: Evaluation, path: Path | str) -> None:
         **games.to_file(game),
         "tuples": [tuple_text(squares, game.board) for squares in evaluation.tuples],
         "stages": list(evaluation.stages),
-        "heuristic": list(evaluation.heuristic),
         "features": dict(evaluation.features),
         "one_ply": evaluation.one_ply is not None,
         "boardenvs": __version__,
@@ -69,6 +68,8 @@ def load_evaluation(path: Path | str) -> Evaluation:
                 f"{shown(path)} is not an evaluation of format {FORMAT}, which this version reads"
             )
         with _KIND.fitting(path):
+            if any(about.get("heuristic", ())):
+                raise ValueError("its weights add to the game's heuristic, which none do any more")
             game = games.make_from_file(about["game"], **about["rules"])
             tuples = _tuples(about["tuples"], game.board)
             # Older files do not say.
@@ -84,7 +85,6 @@ def load_evaluation(path: Path | str) -> Evaluation:
                 game,
                 tuples,
                 stages,
-                heuristic=tuple(about["heuristic"]),
                 notes=notes_in(about),
                 name=shown(path),
                 features=terms.features,

@@ -111,7 +111,6 @@ def as_evaluation(
         terms.tuples,
         tuple(stages.tolist()),
         np.clip(np.rint(POINT * fitted), -_LARGEST, _LARGEST).astype(np.int16),
-        heuristic=(0.0,) * len(fitted),
         notes=notes,
         features=terms.features,
     )

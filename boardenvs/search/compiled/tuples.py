@@ -24,7 +24,6 @@ from boardenvs.kernel.loops import (
     add_words,
     changed,
     digit,
-    evaluate,
     features,
     inline,
     number,
@@ -45,8 +44,7 @@ class TupleTables(NamedTuple):
     (squares, digits, digits, width); the start of each tuple's table in a row of the weights,
     (width, 4); the start of the row for each number of pieces on the board, (squares + 1,); the
     start of each feature's table in a row; for each side to move the stored position, its words and
-    its numbers, (2, words + width); and room for the numbers of another one, (width,). A row of the
-    weights begins with the share of the game's heuristic, in 256ths.
+    its numbers, (2, words + width); and room for the numbers of another one, (width,).
     """
 
     words: Array
@@ -123,8 +121,4 @@ def tuple_value(position: tuple[Word, ...], to_move: Word, ply: Word, tables: Tu
         table = offsets + word(4) * width + SQUARE_COUNT + ONE
         for i in range(FEATURE_COUNT):
             total += number(weights[row + words[table + word(i)] + counted[i]])
-    share = number(weights[row])
-    if share != 0:
-        a, b = evaluate(*position, to_move, ply)
-        total += (number(a) - number(b)) * share // 256
     return total
