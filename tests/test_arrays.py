@@ -26,7 +26,7 @@ from boardenvs.search.alphabeta import alphabeta_for
 from boardenvs.search.gumbel import gumbel_search
 from boardenvs.search.halving import GumbelSettings
 from boardenvs.search.limits import Limits
-from boardenvs.search.mcts import search_trees
+from boardenvs.search.mcts import Trees, TreeSettings
 from boardenvs.tablebase import Tablebase
 
 ROWS = 37
@@ -59,7 +59,6 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
     observed, everything = "words to_move ply", "words to_move ply legal_bits terminated"
     methods: list[tuple[Callable[[State], object], str]] = [
         (game.observe, observed),
-        (game.observe_with_legal, observed),
         (game.legal, "legal_bits"),
         (game.score_margin, "words to_move"),
         *((method, "words") for method in (game.piece_counts, game.kinds_on)),
@@ -82,10 +81,10 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
     for agent in (MCTSAgent(4), AlphaBetaAgent(1)):
         yield from (partial(agent.act, game, wrong) for wrong in (other, every))
     for seeds in wrong_versions(zeros):
-        yield partial(search_trees, game, state, seeds, simulations=2, c=1.0)
+        yield partial(Trees, game, state, seeds, TreeSettings(2, 1.0))
         yield partial(alphabeta_for(game).search, state, seeds, Limits(1))
     stuck = state._replace(legal_bits=np.zeros_like(state.legal_bits))
-    yield partial(search_trees, game, stuck, zeros, simulations=2, c=1.0)
+    yield partial(Trees, game, stuck, zeros, TreeSettings(2, 1.0))
     yield partial(gumbel_search, game, state, np.zeros((5, 65)), GumbelSettings(4))
     table, marks = Tablebase.load(games.make("tictactoe")), games.make("tictactoe").init(2)
     yield partial(table.lookup, marks._replace(words=(~marks.own, marks.opp)))
@@ -135,8 +134,6 @@ def test_a_shield_finds_moves_for_answers_in_8_bits() -> None:
 def test_arrays_that_fit_although_they_are_not_contiguous() -> None:
     game = games.make("othello")
     state = game.init(ROWS)
-    expected, legal = game.observe_with_legal(state)
-    np.testing.assert_array_equal(game.observe(state), expected)
-    np.testing.assert_array_equal(game.legal(state), legal)
     every = State.of_arrays([np.repeat(x, 2, axis=0)[::2] for x in state.arrays])
-    np.testing.assert_array_equal(game.observe_with_legal(every)[0], expected)
+    for shown in (game.observe, game.legal):
+        np.testing.assert_array_equal(shown(every), shown(state))

@@ -13,6 +13,7 @@ import pytest
 import test_arrays
 import test_search
 import test_trees
+from growing import search_trees
 from test_more_games import late_positions
 from test_search import OTHELLO, seeds_of
 from variants import SHARED
@@ -24,7 +25,7 @@ from boardenvs.games import make
 from boardenvs.kernel import set_backend
 from boardenvs.play import parse_move, review
 from boardenvs.records import make_record
-from boardenvs.search import Limits, alphabeta_for, search_trees
+from boardenvs.search import Limits, alphabeta_for
 
 EXPECTED = json.loads(test_search.GOLDEN.read_text())
 
@@ -81,7 +82,7 @@ def test_turns_that_go_on_and_sets_of_several_words() -> None:
     for backend in ("numba", "numpy"):
         set_backend(backend)
         by_alphabeta = alphabeta_for(checkers).search(late, numbers[0], Limits(nodes=300))
-        by_trees = search_trees(board, later, numbers[1], simulations=40, c=1.0)
+        by_trees = search_trees(board, later, numbers[1], simulations=40)
         found.append([*by_alphabeta, *by_trees])
     for compiled, in_python in zip(*found, strict=True):
         np.testing.assert_array_equal(compiled, in_python)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from growing import search_trees
 from negamax import WIN, worths
 from openspiel_games import GAMES, compare
 from pettingzoo.test import api_test, parallel_api_test
@@ -28,7 +29,7 @@ from boardenvs.game.fen import parse_position
 from boardenvs.game.position import Position, stack
 from boardenvs.games import Checkers, ConnectFour
 from boardenvs.play.review import loss_of
-from boardenvs.search import Limits, search_position, search_trees
+from boardenvs.search import Limits, search_position
 
 game = Checkers()
 Seeds = np.ndarray[Any, np.dtype[np.uint64]]
@@ -183,7 +184,7 @@ def test_trees_prove_what_plain_search_proves() -> None:
     decided = 0
     for position in late_positions(game):
         seeds = np.zeros(1, np.uint64)
-        found = search_trees(game, stack([position]), seeds, simulations=300, c=1.0)
+        found = search_trees(game, stack([position]), seeds, simulations=300)
         for action in position.legal_actions():
             lower, upper = found.lower[0, action], found.upper[0, action]
             assert lower <= found.values[0, action] <= upper

@@ -24,30 +24,21 @@ def test_a_game_and_its_record():
     assert record_of(session) == record == record_of(session_of(record))
 
 
-def test_plies_are_undone_and_redone_until_another_is_played():
-    """As in a list of actions and a place in it."""
-    session, rng, line, ply = GameSession(OTHELLO), np.random.default_rng(0), [], 0
-    kept = forgotten = 0
+def test_plies_are_taken_back() -> None:
+    """As in a list of actions."""
+    session, rng, line = GameSession(OTHELLO), np.random.default_rng(0), list[int]()
     for _ in range(300):
-        count = int(rng.integers(4))
-        match rng.choice(["undo", "redo", "play", "play"]):
-            case "undo":
-                assert session.undo(count) == min(count, ply)
-                ply -= min(count, ply)
-            case "redo":
-                assert session.redo(count) == min(count, len(line) - ply)
-                ply = min(ply + count, len(line))
-            case _ if not session.is_over:
-                action = int(rng.choice(session.legal_actions()[:2]))
-                session.play(action)
-                if line[ply : ply + 1] != [action]:
-                    forgotten += len(line) > ply
-                    line = [*line[:ply], action]
-                kept += len(line) > ply + 1
-                ply += 1
-        assert (session.actions, session.undone) == (tuple(line[:ply]), tuple(line[ply:]))
-        assert session.position == replay(make_record(OTHELLO, line[:ply]))[-1]
-    assert min(kept, forgotten) > 10
+        if session.is_over or rng.random() < 0.3:
+            count = int(rng.integers(4))
+            assert session.undo(count) == min(count, len(line))
+            del line[max(len(line) - count, 0) :]
+        else:
+            line.append(int(rng.choice(session.legal_actions()[:2])))
+            session.play(line[-1])
+        assert session.actions == tuple(line)
+        positions = replay(make_record(OTHELLO, line))
+        assert session.positions == tuple(positions)
+        assert session.before == (positions[-2] if line else None)
 
 
 def test_a_recorded_game_from_any_ply_and_position():
@@ -62,7 +53,7 @@ def test_a_recorded_game_from_any_ply_and_position():
     session.undo(0)
     session.undo(13)
     assert session.actions == record.actions[:7]
-    session.redo(99)
+    session.play_line(record.actions[7:])
     assert record_of(session) == record
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from growing import search_trees
 from test_search import FORCED, OVER, sample_of, seeds_of
 from three_in_a_row import ThreeInARow
 from variants import make, random_position
@@ -25,7 +26,7 @@ from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import Array, State, concat, take
 from boardenvs.kernel import ALL
-from boardenvs.search import Trees, TreeSettings, search_trees
+from boardenvs.search import Trees, TreeSettings
 from boardenvs.search.gumbel import gumbel_search
 from boardenvs.search.halving import GumbelSettings, schedule
 from boardenvs.utils.splitmix import GOLDEN as STEP, mix
@@ -332,7 +333,7 @@ def test_only_a_choice_is_searched_and_what_was_tried_most_is_played() -> None:
     agent = MCTSAgent(20, evaluator=toys[0])
     actions = agent.act(OTHELLO, state, rng(0))
     seeds = rng(0).integers(1 << 64, size=3, dtype=np.uint64)[:1]
-    found = search_trees(OTHELLO, take(state, [0]), seeds, simulations=20, c=1, evaluator=toys[1])
+    found = search_trees(OTHELLO, take(state, [0]), seeds, simulations=20, evaluator=toys[1])
     assert found.visits[0, actions[0]] == found.visits.max()
     noise, settings = np.zeros((1, OTHELLO.num_actions)), GumbelSettings(20, 20 // 3)
     learnt_from = gumbel_search(OTHELLO, take(state, [0]), noise, settings, Toy())

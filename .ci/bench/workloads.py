@@ -23,7 +23,7 @@ from boardenvs.game.openings import random_openings
 from boardenvs.game.state import take
 from boardenvs.games import spec_of
 from boardenvs.kernel import set_backend
-from boardenvs.search import AlphaBeta, Limits, search_trees
+from boardenvs.search import AlphaBeta, Limits, Trees, TreeSettings
 from boardenvs.tablebase import Tablebase
 
 # Searches by backend: the empty squares of positions that are solved (fewest and most), nodes, and
@@ -133,7 +133,7 @@ def mcts(game: Game, trees: int, simulations: int, plies: tuple[int, int]) -> Sl
     seeds = np.arange(trees, dtype=np.uint64)
 
     def search() -> int:
-        search_trees(game, state, seeds, simulations=simulations, c=1.0)
+        Trees(game, state, seeds, TreeSettings(simulations, 1.0)).search(simulations)
         return trees * simulations
 
     return search

@@ -507,21 +507,10 @@ class Game(Rules):
 
     def observe_planes(self, state: State) -> Int8Array:
         """Return `observe` with planes first, (B, C, R, F) int8 of 0 and 1."""
-        planes = np.empty((self.check_state(state), self._plane_bits), np.int8)
+        size = self.kernels.num_planes * self.board.size
+        planes = np.empty((self.check_state(state), size), np.int8)
         self.kernels.planes.batch(state.inputs, [planes])
         return self.by_squares(planes)
-
-    def observe_with_legal(self, state: State) -> tuple[Int8Array, BoolArray]:
-        """Return `observe` and `legal` at once, which is faster."""
-        rows = self.check_state(state)
-        planes = np.empty((rows, self._plane_bits), np.int8)
-        mask = np.empty((rows, self.num_actions), np.bool_)
-        self.kernels.observe.batch([*state.inputs, state.legal_bits], [planes, mask])
-        return self.by_squares(planes).transpose(0, 2, 3, 1), mask
-
-    @property
-    def _plane_bits(self) -> int:
-        return self.kernels.num_planes * self.board.size
 
     def by_squares(self, bits: Int8Array) -> Int8Array:
         """View the planes that a kernel writes, (B, C * R * F), as (B, C, R, F)."""

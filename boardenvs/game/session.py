@@ -1,4 +1,4 @@
-"""A game in progress: plies with undo and redo, and resignation."""
+"""A game in progress: plies, which can be taken back, and resignation."""
 
 from __future__ import annotations
 
@@ -29,10 +29,8 @@ class GameSession:
         self.game = game
         self.players = players
         self.info = dict(info or {})
-        # All known plies, also undone ones, and the positions between them.
-        self._positions = [start or game.start()]
-        self._line: list[int] = []
-        self._ply = 0
+        self._positions = [start or game.start()]  # one more than actions
+        self._actions: list[int] = []
         self._resigned: int | None = None
 
     @classmethod
@@ -55,38 +53,33 @@ class GameSession:
     @property
     def position(self) -> Position:
         """The current position."""
-        return self._positions[self._ply]
+        return self._positions[-1]
 
     @property
     def last(self) -> int | None:
         """The last action; None at the start."""
-        return self._line[self._ply - 1] if self._ply else None
+        return self._actions[-1] if self._actions else None
 
     @property
     def before(self) -> Position | None:
         """The position before the last action; None at the start."""
-        return self._positions[self._ply - 1] if self._ply else None
+        return self._positions[-2] if self._actions else None
 
     @property
     def positions(self) -> tuple[Position, ...]:
         """All positions so far, one more than actions."""
-        return tuple(self._positions[: self._ply + 1])
+        return tuple(self._positions)
 
     @property
     def actions(self) -> tuple[int, ...]:
         """The actions so far, passes included."""
-        return tuple(self._line[: self._ply])
+        return tuple(self._actions)
 
     @property
     def plies(self) -> list[tuple[Position, str]]:
         """The plies so far: the position before, and the action in the game's notation."""
-        plies = zip(self._positions, self._line[: self._ply], strict=False)
+        plies = zip(self._positions, self._actions, strict=False)
         return [(position, self.game.action_name(action, position)) for position, action in plies]
-
-    @property
-    def undone(self) -> tuple[int, ...]:
-        """The actions that `redo` would play, the next one first."""
-        return tuple(self._line[self._ply :])
 
     @property
     def resigned(self) -> int | None:
@@ -117,17 +110,11 @@ class GameSession:
     # ---- changes -----------------------------------------------------------------------------
 
     def play(self, action: int) -> None:
-        """Play a legal action; IllegalActionError for others, ValueError if the game is over.
-
-        Undone plies are forgotten, unless this action is the next of them.
-        """
+        """Play a legal action; IllegalActionError for others, ValueError if the game is over."""
         if self.is_over:
             raise ValueError("the game is over: undo a move, or begin a new game")
-        ply = self._ply
-        if self._line[ply : ply + 1] != [action]:
-            after = self.position.step(action)
-            self._line[ply:], self._positions[ply + 1 :] = [action], [after]
-        self._ply += 1
+        self._positions.append(self.position.step(action))
+        self._actions.append(action)
 
     def play_line(self, actions: Sequence[int]) -> None:
         """Play actions one after the other; see `play`."""
@@ -146,8 +133,9 @@ class GameSession:
         A resignation is taken back first, and does not count.
         """
         self._resigned = None
-        plies = max(0, min(plies, self._ply))
-        self._ply -= plies
+        plies = max(0, min(plies, len(self._actions)))
+        kept = len(self._actions) - plies
+        del self._actions[kept:], self._positions[kept + 1 :]
         return plies
 
     def undo_to(self, roles: Collection[int]) -> int:
@@ -159,17 +147,7 @@ class GameSession:
         if self._resigned is not None:
             self._resigned = None
             return 0
-        for plies in range(1, self._ply + 1):
-            position = self._positions[self._ply - plies]
+        for plies, position in enumerate(reversed(self._positions[:-1]), start=1):
             if position.to_move in roles and position.legal_actions() != [self.game.noop]:
                 return self.undo(plies)
         return 0
-
-    def redo(self, plies: int = 1) -> int:
-        """Play n undone plies again, or as many as there are; return how many.
-
-        None can be played after a resignation.
-        """
-        plies = 0 if self._resigned is not None else max(0, min(plies, len(self.undone)))
-        self._ply += plies
-        return plies

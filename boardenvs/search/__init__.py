@@ -8,13 +8,7 @@ from boardenvs.search.alphabeta import AlphaBeta, alphabeta_for
 from boardenvs.search.analysis import Analysis, MoveAnalysis
 from boardenvs.search.evaluation import Evaluation
 from boardenvs.search.limits import ENDGAME, Limits, SearchResults
-from boardenvs.search.mcts import (
-    Evaluator,
-    TreeResults,
-    Trees,
-    TreeSettings,
-    search_trees,
-)
+from boardenvs.search.mcts import Evaluator, TreeResults, Trees, TreeSettings
 from boardenvs.search.solver import search_position
 
 __all__ = [
@@ -31,5 +25,4 @@ __all__ = [
     "Trees",
     "alphabeta_for",
     "search_position",
-    "search_trees",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from sys import float_info
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -34,7 +33,6 @@ from boardenvs.search.compiler import (
     state_of_words,
 )
 from boardenvs.search.halving import GumbelSettings, gumbel_policy
-from boardenvs.utils.checks import is_number, is_whole, quote
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -89,7 +87,10 @@ class EdgeSelection(NamedTuple):
 
 
 class TreeSettings(NamedTuple):
-    """Settings of all trees of a search; see `search_trees`."""
+    """Settings of all trees of a search.
+
+    `c` weighs exploration, or the evaluator's probabilities, against values.
+    """
 
     simulations: int  # room for this number
     c: float
@@ -97,15 +98,6 @@ class TreeSettings(NamedTuple):
     leaves: int = _LEAVES  # most positions of a tree that the evaluator gets at a time
     # With an evaluator: those that a root's actions share by sequential halving; 0 if unknown.
     halved: int = 0
-
-    def check(self) -> None:
-        """Raise ValueError for numbers that make no sense."""
-        whole = is_whole(self.simulations, 1) and is_whole(self.leaves, 1)
-        if not (whole and is_number(self.c, 0, float_info.max)):
-            raise ValueError(
-                f"{quote(self)}: simulations and leaves must be whole numbers, 1 or more, and c 0 "
-                "or more, and finite"
-            )
 
     def policy(self, game: Game, trees: int) -> EdgeSelection:
         """Return UCT, or with an evaluator Gumbel search without noise."""
@@ -131,34 +123,6 @@ class TreeSettings(NamedTuple):
         return 1 + self.simulations * (1 if self.leaves_at_once(1) == 1 else 2)
 
 
-def search_trees(
-    game: Game,
-    state: State,
-    seeds: WordArray,
-    *,
-    simulations: int,
-    c: float,
-    evaluator: Evaluator | None = None,
-) -> TreeResults:
-    """Search a tree for each row of a state.
-
-    `simulations` positions below each root are evaluated, by a random game or by the evaluator;
-    fewer if the result is proven earlier, and none if the game is over. `c` weighs exploration, or
-    the evaluator's probabilities, against values. An evaluator gets several positions of a tree at
-    a time: the next one, and probable later ones, which changes at most the last digits of a
-    network's values. The same seeds, (B,) uint64, give the same results, independent of other rows.
-    ValueError for numbers that make no sense.
-    """
-    settings = TreeSettings(simulations, c, evaluator, halved=simulations)
-    settings.check()
-    results = []
-    for part in parts(check_seeds(game.check_state(state), seeds), simulations):
-        trees = Trees(game, take(state, part), seeds[part], settings)
-        trees.search(simulations)
-        results.append(trees.read())
-    return TreeResults(*map(np.concatenate, zip(*results, strict=True)))
-
-
 def parts(rows: int, simulations: int) -> Iterator[slice]:
     """Yield the parts of the rows whose trees fit into memory together; one part for 0 rows."""
     size = max(1, _EDGES // (EDGES_PER_NODE * (simulations + 1)))
@@ -168,6 +132,11 @@ def parts(rows: int, simulations: int) -> Iterator[slice]:
 
 class Trees:
     """Trees that are searched together, one for each row of a state; seeds are (B,) uint64.
+
+    Positions below each root are evaluated, by a random game or by the evaluator; none if the game
+    is over. An evaluator gets several positions of a tree at a time: the next one, and probable
+    later ones, which changes at most the last digits of a network's values. The same seeds give the
+    same results, independent of other rows.
 
     `kept` has a subtree to start from for each row, from trees with the same settings, or None.
     Dividing the simulations between calls of `search` does not change the result. `policy` replaces
@@ -185,7 +154,6 @@ class Trees:
         policy: EdgeSelection | None = None,
         roots: Array | None = None,
     ) -> None:
-        settings.check()
         # A subtree may be larger than the room in the settings.
         most = max((int(subtree.tree.nodes_used[0]) for subtree in kept if subtree), default=0)
         settings = settings._replace(simulations=max(settings.simulations, most - 1))
