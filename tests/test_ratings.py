@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from scipy.stats import binom
 
-from boardenvs.arena import ratings
+from boardenvs.arena import rate_pairings, ratings
 from boardenvs.arena.ratings import PRIOR, fit, rate
 from boardenvs.game.state import FloatArray
+from boardenvs.games import make
+from boardenvs.records import Record
 
 
 def log_likelihood(elo: FloatArray, points: FloatArray) -> float:
@@ -48,13 +51,19 @@ def test_nothing_near_the_fit_is_likelier(seed: int, k: int) -> None:
 def play(
     strengths: dict[str, float], pairs: int, rng: np.random.Generator
 ) -> dict[tuple[str, str], list[FloatArray]]:
-    """Pair scores of a round robin."""
+    """The points of all pairs of a round robin."""
     found = {}
     for a, b in itertools.combinations(strengths, 2):
         chance = 1 / (1 + 10 ** ((strengths[b] - strengths[a]) / 400))
         games = rng.random((2, pairs)) < chance
-        found[a, b] = [games.mean(axis=0)]
+        found[a, b] = [of_pairs(games.mean(axis=0))]
     return found
+
+
+def of_pairs(scores: Any) -> FloatArray:
+    """The points of both sides in pairs of games with these mean scores."""
+    scores = np.asarray(scores)
+    return np.stack([2 * scores, 2 - 2 * scores], axis=1)
 
 
 def test_the_strongest_is_first_and_the_anchor_or_the_weakest_zero() -> None:
@@ -83,7 +92,7 @@ def test_intervals_are_those_of_the_binomial_distribution(
 ) -> None:
     """Both games of a pair end alike, so it is pairs that are drawn again: 400 tosses of a coin."""
     monkeypatch.setattr(ratings, "REPLICATES", 20_000)
-    found = rate(["a", "b"], {("a", "b"): [np.tile([1.0, 0.0, 1.0, 1.0], 100)]}, {"b": 0})
+    found = rate(["a", "b"], {("a", "b"): [of_pairs([1.0, 0.0, 1.0, 1.0] * 100)]}, {"b": 0})
 
     def rating(pairs: float) -> float:
         """That of the one who wins so many, and half of the prior's game."""
@@ -96,24 +105,41 @@ def test_intervals_are_those_of_the_binomial_distribution(
 
 
 def test_a_shut_out_has_one_end_where_its_chance_is_a_fortieth() -> None:
-    found = rate(["a", "b"], {("a", "b"): [np.ones(50)]}, {"b": 0})
+    found = rate(["a", "b"], {("a", "b"): [of_pairs(np.ones(50))]}, {"b": 0})
     assert found.entrants == ("a", "b")
     assert np.isinf(found.high[0])
     chance = 0.025 ** (1 / 100)  # of a win, so that a hundred of them have 2.5 %
     assert found.low[0] == pytest.approx(400 * math.log10(chance / (1 - chance)), abs=0.01)
-    turned = rate(["a", "b"], {("a", "b"): [np.zeros(50)]}, {"b": 0})
+    turned = rate(["a", "b"], {("a", "b"): [of_pairs(np.zeros(50))]}, {"b": 0})
     assert turned.entrants == ("b", "a")
     assert (turned.low[1], turned.high[1]) == (-np.inf, -found.low[0])
 
 
 def test_a_chain_of_scores_bounds_whom_the_anchor_never_beat() -> None:
-    half, most = np.full(40, 0.5), np.r_[np.ones(30), np.full(10, 0.5)]
-    scores = {("a", "b"): [most], ("b", "c"): [most], ("a", "c"): [np.ones(40)]}
+    half, most, all_ = (of_pairs([1.0] * n + [0.5] * (40 - n)) for n in (0, 30, 40))
+    scores = {("a", "b"): [most], ("b", "c"): [most], ("a", "c"): [all_]}
     found = rate(["a", "b", "c"], scores, {"c": 0})
     assert np.isfinite(found.high).all()
-    scores["b", "c"] = [np.ones(40)]  # now a and b are above c by any amount
+    scores["b", "c"] = [all_]  # now a and b are above c by any amount
     found = rate(["a", "b", "c"], scores, {"c": 0})
     assert np.isinf(found.high).tolist() == [True, True, False]
     assert np.isfinite(found.low).all()
     scores = {("a", "b"): [half], ("b", "c"): [half]}  # a and c never met
     assert rate(["a", "b", "c"], scores, {"c": 0}).rating == pytest.approx(np.zeros(3), abs=1e-6)
+
+
+def test_games_of_files_count_once_whether_they_have_openings_or_not() -> None:
+    """30 games won and 10 lost: by the model, with half a point of the prior for each side."""
+    game, widths = make("tictactoe"), []
+    for info in (lambda _: {}, lambda number: {"opening": number // 2}):
+        records = [
+            Record(game, (), None, goal, players, info(number))
+            for number in range(40)
+            for won in [number % 4 > 0]
+            for players in [("a", "b") if number % 2 else ("b", "a")]
+            for goal in [(100.0, 0.0) if won == (players[0] == "a") else (0.0, 100.0)]
+        ]
+        found = rate_pairings(["a", "b"], records, {"b": 0})
+        assert found.rating[0] == pytest.approx(400 * math.log10(30.5 / 10.5))
+        widths.append(found.high[0] - found.low[0])
+    assert widths[1] < widths[0], "a win and a loss of each second opening vary less"

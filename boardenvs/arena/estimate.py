@@ -22,21 +22,13 @@ from boardenvs.arena.match import play_match
 from boardenvs.arena.match_result import MatchResult
 from boardenvs.arena.player import PlayerStats
 from boardenvs.arena.pools import Anchor, RatingPool
-from boardenvs.arena.ratings import (
-    PRIOR,
-    REPLICATES,
-    SCALE,
-    SURPRISE,
-    Z95,
-    expected_scores,
-    last_below,
-)
+from boardenvs.arena.ratings import SCALE, Z95, expected_scores, fit, rate
 from boardenvs.game.game import Game
 from boardenvs.game.state import FloatArray
 from boardenvs.games import make
 
 _FEWEST, _MOST = 4, 25  # openings between two choices of an anchor
-_REACH = 4000.0  # Elo points beyond the pool's ends in which ratings are searched
+_PLAYER = ""  # its name among the anchors
 
 
 @dataclass(frozen=True)
@@ -132,27 +124,22 @@ class _Met:
     def __init__(self, anchors: Sequence[Anchor]) -> None:
         self.anchors = anchors
         self._ratings = np.array([anchor.rating for anchor in anchors])
-        self._scores: list[list[float]] = [[] for _ in anchors]  # of pairs of games, 0 to 1
+        self._pairs = [np.empty((0, 2)) for _ in anchors]  # points of the player and the anchor
         self._stats: list[PlayerStats] = []
-        self._reach = self._ratings.min() - _REACH, self._ratings.max() + _REACH
+        self.rating = float(self._ratings.min() + self._ratings.max()) / 2  # the most likely one
 
     def add(self, chosen: int, match: MatchResult) -> None:
         """Add a match of the player against one of the anchors."""
-        self._scores[chosen] += match.pair_scores.tolist()
+        self._pairs[chosen] = np.concatenate([self._pairs[chosen], match.pair_points])
         self._stats.append(match.stats[0])
+        points = np.zeros((len(self.anchors) + 1,) * 2)
+        points[0, 1:], points[1:, 0] = np.transpose([pairs.sum(axis=0) for pairs in self._pairs])
+        self.rating = float(fit(points, np.array([np.nan, *self._ratings]))[0])
 
     @property
     def games(self) -> FloatArray:
         """Games against each anchor, (k,)."""
-        return np.array([2.0 * len(scores) for scores in self._scores])
-
-    @property
-    def rating(self) -> float:
-        """The most likely rating; before any game the middle of the pool."""
-        if not self.games.any():
-            return float(self._ratings.min() + self._ratings.max()) / 2
-        points = np.array([2.0 * sum(scores) for scores in self._scores])
-        return float(self._fit(points.sum()[None])[0])
+        return np.array([float(pairs.size) for pairs in self._pairs])
 
     def next(self) -> int:
         """Return the anchor to meet next."""
@@ -162,21 +149,21 @@ class _Met:
         """Return the estimate; chance decides the interval's last digits."""
         low, high = self._interval(rng)
         where: Literal["on", "above", "below"] = "on"
-        if low is not None and low > self._ratings.max():
+        if low > self._ratings.max():
             where = "above"
-        elif high is not None and high < self._ratings.min():
+        elif high < self._ratings.min():
             where = "below"
-        columns = zip(self.anchors, self._scores, self._expected().tolist(), strict=True)
+        columns = zip(self.anchors, self._pairs, self._expected().tolist(), strict=True)
         against = [
-            AnchorGames(one.agent, one.rating, 2 * len(scores), float(np.mean(scores)), expected)
-            for one, scores, expected in columns
-            if scores
+            AnchorGames(one.agent, one.rating, pairs.size, float(pairs[:, 0].mean() / 2), expected)
+            for one, pairs, expected in columns
+            if pairs.size
         ]
         against.sort(key=lambda games: -games.rating)
         return Estimate(
             self.rating,
-            low,
-            high,
+            low if math.isfinite(low) else None,
+            high if math.isfinite(high) else None,
             where,
             int(self.games.sum()),
             seconds,
@@ -184,21 +171,19 @@ class _Met:
             PlayerStats.sum(self._stats),
         )
 
-    def _interval(self, rng: np.random.Generator) -> tuple[float | None, float | None]:
+    def _interval(self, rng: np.random.Generator) -> tuple[float, float]:
         """Return both ends, by a bootstrap over pairs of games, the errors of the anchors' own
-        ratings, and the disagreement between anchors.
+        ratings, and the disagreement between anchors; -inf or inf if the games give none.
         """
-        total = sum(sum(scores) for scores in self._scores)
-        if total == 0 or 2 * total == self.games.sum():
-            end = self._end_of_a_row(won=total > 0)
-            return (end, None) if total else (None, end)
-        points = np.zeros(REPLICATES)
-        for scores in self._scores:
-            if scores:
-                drawn = rng.integers(len(scores), size=(REPLICATES, len(scores)))
-                points += 2 * np.array(scores)[drawn].sum(axis=1)
-        low, high = np.percentile(self._fit(points), [2.5, 97.5])
-        rating, weight = self.rating, self.games * self._information()
+        anchors = {anchor.agent: anchor.rating for anchor in self.anchors}
+        met = zip(anchors, self._pairs, strict=True)
+        played = {(_PLAYER, name): [pairs] for name, pairs in met if pairs.size}
+        ratings = rate([_PLAYER, *anchors], played, anchors, rng)
+        place = ratings.entrants.index(_PLAYER)
+        low, high, rating = float(ratings.low[place]), float(ratings.high[place]), self.rating
+        if not math.isfinite(high - low):  # of a row of wins or losses
+            return low, high
+        weight = self.games * self._information()
         errors = np.array([anchor.error for anchor in self.anchors])
         own = Z95 * math.sqrt(float((weight * errors**2).sum() / weight.sum()))
         apart = Z95 * SCALE * math.sqrt(self._disagreement()) / float(weight.sum())
@@ -221,7 +206,7 @@ class _Met:
         expected = self._expected()
         between = chance = 0.0
         for i in met:
-            points = 2 * np.array(self._scores[i])
+            points = self._pairs[i][:, 0]
             between += float((points - 2 * expected[i]).sum()) ** 2
             chance += len(points) * float(points.var(ddof=1 if len(points) > 1 else 0))
         return max(0.0, between * len(met) / (len(met) - 1) - chance)
@@ -234,24 +219,3 @@ class _Met:
         """Return the information of a game against each anchor on the rating, (k,)."""
         expected = self._expected()
         return expected * (1 - expected)
-
-    def _end_of_a_row(self, won: bool) -> float:
-        """Return the rating at which winning, or losing, all games has a chance of 2.5 %."""
-
-        def below(rating: FloatArray) -> bool:
-            distance = (1 if won else -1) * (self._ratings - rating) / SCALE
-            return bool(((self.games * np.logaddexp(0, distance)).sum() > SURPRISE) == won)
-
-        return float(last_below(below, *self._reach))
-
-    def _fit(self, points: FloatArray) -> FloatArray:
-        """Return the ratings (n,) with these expected points (n,). The weak prior is a drawn game,
-        spread over the anchors.
-        """
-        games, wanted = self.games + PRIOR / len(self.games), points + PRIOR / 2
-        low, high = (np.full(len(points), end) for end in self._reach)
-        return last_below(
-            lambda rating: (games * expected_scores(rating, self._ratings)).sum(axis=1) < wanted,
-            low,
-            high,
-        )

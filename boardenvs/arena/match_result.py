@@ -69,6 +69,12 @@ class MatchResult:
         return self.scores.mean(axis=0)
 
     @property
+    def pair_points(self) -> FloatArray:
+        """The points of both agents in each opening's two games, (pairs, 2) float64."""
+        points = self.scores.sum(axis=0)
+        return np.stack([points, 2 - points], axis=1)
+
+    @property
     def score(self) -> float:
         """The mean score."""
         return float(self.scores.mean())

@@ -19,9 +19,8 @@ games that all ended alike would have no width.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -66,15 +65,15 @@ class Ratings:
 
 def rate(
     entrants: Sequence[str],
-    pair_scores: Mapping[tuple[str, str], Sequence[FloatArray]],
+    pair_points: Mapping[tuple[str, str], Sequence[FloatArray]],
     anchors: Mapping[str, float],
-    seed: int = 0,
+    seed: int | np.random.Generator = 0,
 ) -> Ratings:
     """Return ratings from the pairings that were played, given those of the `anchors`.
 
-    `pair_scores[a, b]` has, for each match of a against b, a's mean score of each pair of games,
-    (pairs,) float64. The bootstrap resamples pairs within each match; the same seed gives the same
-    intervals. Without anchors the weakest is rated 0. ValueError for an unknown anchor.
+    `pair_points[a, b]` has, for each match of a against b, the points of both in each pair of
+    games, (pairs, 2) float64. The bootstrap resamples pairs within each match; the same seed gives
+    the same intervals. Without anchors the weakest is rated 0. ValueError for an unknown anchor.
     """
     if unknown := anchors.keys() - set(entrants):
         raise ValueError(f"anchors {sorted(unknown)} are none of {', '.join(entrants)}")
@@ -83,15 +82,13 @@ def rate(
     rng = np.random.default_rng(seed)
     points = np.zeros((k, k))
     replicates = np.zeros((REPLICATES, k, k))
-    for (a, b), matches in pair_scores.items():
-        i, j = index[a], index[b]
-        for scores in matches:
-            n = len(scores)
-            points[i, j] += 2 * scores.sum()
-            points[j, i] += 2 * (1 - scores).sum()
-            drawn = 2 * scores[rng.integers(n, size=(REPLICATES, n))].sum(axis=1)
-            replicates[:, i, j] += drawn
-            replicates[:, j, i] += 2 * n - drawn
+    for (a, b), matches in pair_points.items():
+        cells = [index[a], index[b]], [index[b], index[a]]
+        for pairs in matches:
+            n = len(pairs)
+            points[cells] += pairs.sum(axis=0)
+            drawn = pairs[rng.integers(n, size=(REPLICATES, n))].sum(axis=1)
+            replicates[:, *cells] += drawn
     anchors = anchors or {entrants[np.argsort(-fit(points), kind="stable")[-1]]: 0.0}
     fixed = np.array([anchors.get(name, np.nan) for name in entrants])
     rating = fit(points, fixed)
@@ -160,16 +157,11 @@ def _slack(points: FloatArray, rating: FloatArray, lost: BoolArray, won: BoolArr
 
     if not games.size or surprise(0.0) >= SURPRISE:
         return 0.0
-    return float(last_below(lambda shift: surprise(shift) < SURPRISE, 0.0, 50.0)) * SCALE
-
-
-def last_below(is_below: Callable[[Any], Any], low: Any, high: Any) -> FloatArray:
-    """Return the last x from `low` to `high` with `is_below(x)`, by bisection, elementwise."""
+    low, high = 0.0, 50.0
     for _ in range(60):
         middle = (low + high) / 2
-        below = is_below(middle)
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return np.asarray(low)
+        low, high = (middle, high) if surprise(middle) < SURPRISE else (low, middle)
+    return low * SCALE
 
 
 def _reaches(scored: BoolArray) -> BoolArray:

@@ -144,20 +144,18 @@ def rate_pairings(
 ) -> Ratings:
     """Return the ratings of entrants by their games; see `boardenvs.arena.ratings.rate`.
 
-    The games of two entrants with the same `opening` in their info count as one pair.
+    The games of two entrants with the same `opening` in their info are drawn together.
     """
-    points: dict[tuple[str, str], dict[object, list[float]]] = {}
+    points: dict[tuple[str, str], dict[object, FloatArray]] = {}
     for number, record in enumerate(records):
         if record.goal and record.players:
             first, second = sorted(record.players)
             opening = record.game, record.info.get("opening", -number)
-            score = record.goal[record.players.index(first)] / WIN
-            points.setdefault((first, second), {}).setdefault(opening, []).append(score)
-    scores = {
-        players: [np.array([np.mean(games) for games in openings.values()])]
-        for players, openings in points.items()
-    }
-    return rate(entrants, scores, anchors or {}, seed)
+            goal = record.goal[:: 1 if record.players[0] == first else -1]
+            openings = points.setdefault((first, second), {})
+            openings[opening] = openings.get(opening, np.zeros(2)) + np.array(goal) / WIN
+    pairs = {players: [np.array([*openings.values()])] for players, openings in points.items()}
+    return rate(entrants, pairs, anchors or {}, seed)
 
 
 def _table(
@@ -168,10 +166,10 @@ def _table(
     seed: int,
 ) -> Crosstable:
     anchors = anchors or dict.fromkeys({_ZERO} & set(players), 0.0)
-    scores: dict[tuple[str, str], list[FloatArray]] = {}
+    pairs: dict[tuple[str, str], list[FloatArray]] = {}
     for pairing, match in matches(played):
-        scores.setdefault(pairing.labels, []).append(match.pair_scores)
-    return Crosstable(name, rate(players, scores, anchors, seed), tuple(played))
+        pairs.setdefault(pairing.labels, []).append(match.pair_points)
+    return Crosstable(name, rate(players, pairs, anchors, seed), tuple(played))
 
 
 def _left_out(results: Results) -> Iterator[str]:
