@@ -18,10 +18,8 @@ from boardenvs.agents.mcts import MCTSAgent
 from boardenvs.agents.shield import Shield
 from boardenvs.agents.trained import trained_policy
 from boardenvs.envs.batch import Batch
-from boardenvs.envs.symmetry import BoardSymmetries
 from boardenvs.game.game import Game
 from boardenvs.game.state import State
-from boardenvs.records.batch import play
 from boardenvs.search.alphabeta import alphabeta_for
 from boardenvs.search.gumbel import gumbel_search
 from boardenvs.search.halving import GumbelSettings
@@ -88,11 +86,8 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
     yield partial(gumbel_search, game, state, np.zeros((5, 65)), GumbelSettings(4))
     table, marks = Tablebase.load(games.make("tictactoe")), games.make("tictactoe").init(2)
     yield partial(table.lookup, marks._replace(words=(~marks.own, marks.opp)))
-    seen = BoardSymmetries(game, ROWS).seen
-    yield from (partial(seen, game.init(ROWS + 1)), partial(seen, state, np.full(ROWS, 8)))
     yield partial(trained_policy(game).forward, np.zeros((5, 2, 8, 8), np.int8))
     yield partial(Shield(Answering(actions[:5])).act, game, state)
-    yield partial(play, game, game.init(ROWS), [[19]])
     for wrong in wrong_versions(actions):
         if wrong.dtype.kind == "i" and wrong.shape == (ROWS,):
             continue  # which may be any integers

@@ -12,7 +12,6 @@ import numpy as np
 
 from boardenvs.game.game import Game
 from boardenvs.game.state import IntArray, State
-from boardenvs.utils.checks import quote
 
 
 class BoardSymmetries:
@@ -33,11 +32,7 @@ class BoardSymmetries:
         """Return the positions as the policy sees them, under the symmetries `chosen` (B,), by
         default the current symmetries of the boards.
         """
-        rows = self._game.check_state(state)
-        chosen = np.asarray(self.chosen if chosen is None else chosen)
-        largest = chosen.astype(np.uint64).max(initial=0)  # or one below 0
-        if chosen.shape != (rows,) or largest >= len(self._game.symmetries):
-            raise ValueError(f"{quote(chosen)} are no symmetries of {rows} boards")
+        chosen = self.chosen if chosen is None else chosen
         return self._game.views.seen(state, self._views(state, chosen))
 
     def meant(self, state: State, actions: IntArray) -> IntArray:

@@ -22,11 +22,11 @@ _NUMBER = re.compile(
 class ReportTable:
     """Rows of cells by column name. Columns that are empty in all rows are left out.
 
-    A row of None is a line between two others in the terminal, which also shows the rows whose
-    indices are `marked` in red. `console.print` of rich prints a ReportTable as it is.
+    The terminal shows the rows whose indices are `marked` in red. `console.print` of rich prints a
+    ReportTable as it is.
     """
 
-    rows: Sequence[Mapping[str, object] | None]
+    rows: Sequence[Mapping[str, object]]
     title: str = ""
     caption: str = ""
     marked: Collection[int] = ()
@@ -40,13 +40,8 @@ class ReportTable:
         names, cells, is_number = self._columns()
         for name, right in zip(names, is_number, strict=True):
             table.add_column(name, justify="right" if right else "left", overflow="fold")
-        filled = iter(cells)
-        for index, row in enumerate(self.rows):
-            if row is None:
-                table.add_section()
-            else:
-                style = "bold red" if index in self.marked else None
-                table.add_row(*map(Text, next(filled)), style=style)
+        for index, row in enumerate(cells):
+            table.add_row(*map(Text, row), style="bold red" if index in self.marked else None)
         return table
 
     def markdown(self) -> str:
@@ -77,7 +72,7 @@ class ReportTable:
 
     def _columns(self) -> tuple[list[str], list[list[str]], list[bool]]:
         """Return the columns' names, the cells of each row, and which columns are of numbers."""
-        rows = [row for row in self.rows if row is not None]
+        rows = self.rows
         names = [name for name in rows[0] if any(_text(row[name]) for row in rows)] if rows else []
         cells = [[_text(row[name]) for name in names] for row in rows]
         return names, cells, [_is_number(column) for column in zip(*cells, strict=True)]
