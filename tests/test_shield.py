@@ -15,7 +15,7 @@ from boardenvs.agents.simple import RandomAgent
 from boardenvs.game.game import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.position import Position, stack
-from boardenvs.game.state import State, take
+from boardenvs.game.state import Array, IntArray, State, take
 
 # Openings so late that games are decided soon after, and caps that end games within sight.
 CASES = [
@@ -94,3 +94,28 @@ def test_it_wins_in_one_and_avoids_a_loss_in_one(spec: str, plies: tuple[int, in
                 assert chosen[row] == unshielded[row], "a good move is kept"
             elif agent is policy:
                 assert chances[row, chosen[row]] == chances[row, actions].max()
+
+
+class Certain:
+    """Calls every position lost for its side to move."""
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        return game.sample(state, rng)
+
+    def evaluate(self, game: Game, state: State) -> tuple[Array, Array]:
+        rows = len(state.ply)
+        even = np.full((rows, game.num_actions), 1 / game.num_actions, np.float32)
+        return even, np.full(rows, -1, np.float32)
+
+
+def test_a_proven_win_is_before_what_a_network_is_sure_of() -> None:
+    """Of red's moves one wins, one stops yellow, and all others lose."""
+    position = games.make("connect_four").start()
+    for action in (0, 1) * 3:
+        position = position.step(action)
+    moves = analyse(position, Shield(Certain())).moves
+    assert [(move.action, move.value, move.outcome) for move in moves[:2]] == [
+        (0, 1.0, "win"),
+        (1, 1.0, None),
+    ]
+    assert {move.outcome for move in moves[2:]} == {"loss"}

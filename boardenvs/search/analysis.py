@@ -202,8 +202,8 @@ def ranked(analysis: Analysis, began: float) -> Analysis:
     """Sort the moves, which come in the analyst's order of preference, its choice first, by value;
     moves that are symmetric get equal values.
 
-    Among equal values sooner wins and later losses come first, then the analyst's order counts.
-    Seconds count from `began`, by `time.perf_counter`.
+    Among equal values proven wins come first, sooner before later ones, and proven losses last;
+    then the analyst's order counts. Seconds count from `began`, by `time.perf_counter`.
     """
     moves = sorted(_equal_images(analysis), key=_by_value, reverse=True)
     return replace(
@@ -215,9 +215,10 @@ def ranked(analysis: Analysis, began: float) -> Analysis:
     )
 
 
-def _by_value(move: MoveAnalysis) -> tuple[float, float]:
+def _by_value(move: MoveAnalysis) -> tuple[float, int, float]:
     value = -math.inf if move.value is None else move.value
-    return value, -math.copysign(move.plies or 0, value)
+    proven = (move.outcome == "win") - (move.outcome == "loss")
+    return value, proven, -math.copysign(move.plies or 0, value)
 
 
 def _equal_images(analysis: Analysis) -> Iterator[MoveAnalysis]:
