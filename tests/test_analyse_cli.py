@@ -135,3 +135,13 @@ def test_a_recorded_game_is_reviewed(tmp_path):
     assert "is othello_holes, not othello" in " ".join(command(*words, 1, code=2).split())
     assert "is not legal for black at ply 4" in command(*words, 2, code=2)
     assert "is not legal for black at ply 4" in command(*words, 2, "--ply", 2, code=2)
+    save(file, [random_record(make("reversi"))])
+    assert f"game 1 of {file} is reversi, which has the rules of othello" in command(
+        "othello", file, "--ply", 3, "--with", "greedy"
+    )
+
+
+def test_an_analysis_that_takes_long_shows_that_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("FORCE_COLOR", "1"), ("TERM", "xterm")):
+        monkeypatch.setenv(name, value)
+    assert "analysing" in command("tictactoe")

@@ -172,14 +172,14 @@ class AnalyseCommand:
 
     def _analyse(self, position: Position, agent: Agent) -> Analysis:
         """Return the analysis, the last one within `--time`."""
-        rng = np.random.default_rng(self.seed)
-        if self.time is None:
-            return analyse(position, agent, rng=rng)
-        clock = AnalysisClock(self.time)
-        latest = None
-        with contextlib.suppress(KeyboardInterrupt), make_console(errors=True).status("analysing"):
-            for analysis in analyse_until(position, agent, clock.is_over, rng):
-                latest = clock.start(analysis)
+        rng, latest = np.random.default_rng(self.seed), None
+        with make_console(errors=True).status("analysing"):
+            if self.time is None:
+                return analyse(position, agent, rng=rng)
+            clock = AnalysisClock(self.time)
+            with contextlib.suppress(KeyboardInterrupt):
+                for analysis in analyse_until(position, agent, clock.is_over, rng):
+                    latest = clock.start(analysis)
         if latest is None:
             raise KeyboardInterrupt
         return latest

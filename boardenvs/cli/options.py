@@ -13,6 +13,7 @@ from boardenvs.game.fen import parse_position
 from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.games import GAMES, spec_of
+from boardenvs.utils.console import make_console
 
 if TYPE_CHECKING:
     from boardenvs.records import Record
@@ -34,9 +35,14 @@ def position_of(game: Game, text: str | None) -> Position:
 
 
 def check_rules(name: str, recorded: Game, game: Game) -> None:
-    """Raise ValueError if a recorded game of this name is of another game."""
+    """Raise ValueError if a recorded game of this name has other rules, and say which one it is if
+    it only has another name.
+    """
     if not recorded.has_rules_of(game):
         raise ValueError(f"{name} is {spec_of(recorded)}, not {spec_of(game)}")
+    if recorded.id != game.id:
+        said = f"{name} is {spec_of(recorded)}, which has the rules of {spec_of(game)}"
+        make_console(errors=True).print(said, soft_wrap=True)
 
 
 def chosen(records: Sequence[Record], file: Path, number: int | None) -> Record:
