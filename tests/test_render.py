@@ -11,9 +11,11 @@ import sys
 from collections.abc import Iterable
 from itertools import permutations, product
 from math import dist
+from typing import ClassVar
 from xml.etree.ElementTree import Element, fromstring
 
 import pytest
+from three_in_a_row import ThreeInARow
 from variants import GAMES, make, random_line
 
 from boardenvs import games, render
@@ -223,3 +225,13 @@ def test_missing_pygame_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pygame", None)
     with pytest.raises(ImportError, match=r'pip install "boardenvs\[render\]"'):
         render.to_rgb(OTHELLO, OTHELLO.start())
+
+
+class Stacked(ThreeInARow):
+    """Its pieces would float."""
+
+    can_be_set_up: ClassVar = False
+
+
+def test_a_game_of_ones_own_says_whether_pieces_can_be_placed_by_hand() -> None:
+    assert [describe_game(kind())["placed"] for kind in (ThreeInARow, Stacked)] == [[], None]

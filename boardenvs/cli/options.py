@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
+import typer
 from typer import Argument, Option
 
 from boardenvs.agents import AGENTS
@@ -13,7 +14,6 @@ from boardenvs.game.fen import parse_position
 from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.games import GAMES, spec_of
-from boardenvs.utils.console import make_console
 
 if TYPE_CHECKING:
     from boardenvs.records import Record
@@ -41,8 +41,7 @@ def check_rules(name: str, recorded: Game, game: Game) -> None:
     if not recorded.has_rules_of(game):
         raise ValueError(f"{name} is {spec_of(recorded)}, not {spec_of(game)}")
     if recorded.id != game.id:
-        said = f"{name} is {spec_of(recorded)}, which has the rules of {spec_of(game)}"
-        make_console(errors=True).print(said, soft_wrap=True)
+        typer.echo(f"{name} is {spec_of(recorded)}, which has the rules of {game.id}", err=True)
 
 
 def chosen(records: Sequence[Record], file: Path, number: int | None) -> Record:

@@ -21,7 +21,7 @@ from boardenvs.board.symmetry import Symmetry
 from boardenvs.game.errors import PositionError
 from boardenvs.game.fen import parse_usual
 from boardenvs.game.kernels import Kernels
-from boardenvs.game.notation import PASS, Notation
+from boardenvs.game.notation import PASS, Dropping, Notation
 from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import DRAW, Rules, swap_sides
 from boardenvs.game.state import (
@@ -110,6 +110,11 @@ class Game(Rules):
         about, doc = self.about, self.source.__doc__ or ""
         text = about.instructions or f"{about.rules}\n\n{about.end}".strip() or cleandoc(doc)
         return re.sub(r"(?<!\n)\n(?!\n)", " ", text)
+
+    @property
+    def can_be_set_up(self) -> bool:
+        """Whether people can place pieces by hand: they tell all of a position, and none floats."""
+        return not (any(self.setup()[2:]) or isinstance(self.notation, Dropping))
 
     def has_rules_of(self, other: Game) -> bool:
         """Return whether the games differ at most in their ids, as Reversi and Othello do."""

@@ -100,6 +100,7 @@ class PlainGame(Game):
     options: tuple[tuple[str, Any], ...] = field(default=(), hash=False)  # perhaps lists
 
     in_words: ClassVar = False
+    can_be_set_up: ClassVar = False
     alternates: ClassVar = False
     known_words: ClassVar = 1
     word_names: ClassVar = ("board",)

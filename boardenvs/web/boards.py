@@ -49,11 +49,10 @@ def describe_game(game: Game) -> dict[str, Any]:
         "shape": game.board,  # ranks and files
         "look": _describe_look(game),
         "turns": game.fills_by_capture,  # whether pieces that are lost turn over
-        # The badges of kinds of pieces that can be placed by hand; None where other words of a
-        # position tell what placed pieces do not, such as men in hand, or pieces would float.
-        "placed": None
-        if not game.in_words or any(game.setup()[2:]) or isinstance(game.notation, Dropping)
-        else [name for name, _ in game.look.badges if name in game.further_words],
+        # The badges of kinds of pieces, where pieces can be placed by hand.
+        "placed": [name for name, _ in game.look.badges if name in game.further_words]
+        if game.can_be_set_up
+        else None,
         "drops": isinstance(game.notation, Dropping),  # a click anywhere in a file drops there
         "points": game.margin_counts,  # whether points are counted at the end
         "limit": getattr(game, "max_steps", None) or game.max_plies,
