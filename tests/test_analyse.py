@@ -104,16 +104,16 @@ def test_what_every_analysis_holds(game_id: str, spec: str) -> None:
         (hasty,) = analyse_until(position, agent, lambda: True)
         check(hasty, position)
         played = agent.act(game, stack([position]), np.random.default_rng(5))
-        if spec != "random":  # any move may be drawn
-            assert found.choice == played[0]
-        legal = position.legal_actions() if not spec.startswith("python") else played.tolist()
+        assert found.choice == played[0]
+        says_one = spec.startswith(("python", "random"))  # move alone
+        legal = played.tolist() if says_one else position.legal_actions()
         assert sorted(move.action for move in found.moves) == legal
         content = json.loads(json.dumps(found.to_json(), allow_nan=False))
         assert fen.parse_position(game, content["position"]) == position
         assert [move["line"] for move in content["moves"]] == [
             found.names(move.line) for move in found.moves
         ]
-        if position == game.start() and not spec.startswith("python"):  # which says one move alone
+        if position == game.start() and not says_one:
             values = {move.action: (move.value, move.probability) for move in found.moves}
             for group in groups:
                 assert len({values[action] for action in group}) == 1, group

@@ -61,7 +61,7 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
         (game.score_margin, "words to_move"),
         *((method, "words") for method in (game.piece_counts, game.kinds_on)),
         (lambda s: game.sample(s, np.random.default_rng(1)), "legal_bits"),
-        *((method, everything) for method in (game.positions, game.goal, game.packed)),
+        *((method, everything) for method in (game.positions, game.packed)),
         (lambda s: game.step(s, actions), everything),
         (lambda s: game.step_batch(s, actions), everything),
     ]

@@ -147,7 +147,7 @@ def test_games_leave_their_results_at_their_own_positions(opponents: dict[str, f
     for (state, *_), result in zip(recorder.plies, results, strict=True):
         after = after_first(play, state)
         ended = over(play.game, after)
-        np.testing.assert_array_equal(result[ended], play.game.goal(after)[ended, 0] / 50 - 1)
+        np.testing.assert_array_equal(result[ended], play.game.results(after)[ended, 0] / 50 - 1)
         of_mover = np.where(state.to_move == 0, result, -result) / 2 + 0.5
         points += of_mover[ended & (~play.boards.self_play)].tolist()
         plies += after.ply[ended].tolist()

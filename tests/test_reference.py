@@ -38,7 +38,7 @@ def check_position(game, rules, position, board):
 def check_successors(game, rules, position, moves, board):
     """All successors at once, as a batch, and those of `moves` on one board."""
     state = stack([position])
-    assert tuple(game.goal(state)[0]) == (rules.goals(board) if rules.over(board) else (0, 0))
+    assert not rules.over(board) or tuple(game.results(state)[0]) == rules.goals(board)
     rows, actions, after = successors(game, state)
     assert (rows == 0).all()
     batch = dict(zip(actions.tolist(), game.positions(after), strict=True))

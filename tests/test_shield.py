@@ -96,6 +96,14 @@ def test_it_wins_in_one_and_avoids_a_loss_in_one(spec: str, plies: tuple[int, in
                 assert chances[row, chosen[row]] == chances[row, actions].max()
 
 
+def after(*actions: int) -> Position:
+    """The position of Connect Four after these moves."""
+    position = games.make("connect_four").start()
+    for action in actions:
+        position = position.step(action)
+    return position
+
+
 class Certain:
     """Calls every position lost for its side to move."""
 
@@ -110,12 +118,25 @@ class Certain:
 
 def test_a_proven_win_is_before_what_a_network_is_sure_of() -> None:
     """Of red's moves one wins, one stops yellow, and all others lose."""
-    position = games.make("connect_four").start()
-    for action in (0, 1) * 3:
-        position = position.step(action)
-    moves = analyse(position, Shield(Certain())).moves
+    moves = analyse(after(0, 1, 0, 1, 0, 1), Shield(Certain())).moves
     assert [(move.action, move.value, move.outcome) for move in moves[:2]] == [
         (0, 1.0, "win"),
         (1, 1.0, None),
     ]
     assert {move.outcome for move in moves[2:]} == {"loss"}
+
+
+class Last:
+    """Plays the last file, and values nothing."""
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        return np.full(len(state.ply), 6)
+
+
+def test_the_analysis_of_a_player_that_values_nothing_has_the_move_that_is_played() -> None:
+    """Red has to stop three in a file: that is no loss yet, and all else is one."""
+    position = after(0, 1, 2, 1, 4, 1)
+    found = analyse(position, Shield(Last()))
+    assert Shield(Last()).act(position.game, stack([position])).tolist() == [1]
+    assert (found.choice, found.moves[0].action, found.outcome) == (1, 1, None)
+    assert [move.outcome for move in found.moves[1:]] == ["loss"] * 6

@@ -17,7 +17,7 @@ from boardenvs.game.perft import successors
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import Array, BoolArray, FloatArray, IntArray, State, take
 from boardenvs.game.stepping import check_actions
-from boardenvs.search.analysis import MOST, Analysis, Outcome, final_scores
+from boardenvs.search.analysis import MOST, Analysis, MoveAnalysis, Outcome, final_scores
 from boardenvs.search.mcts import Evaluator
 
 # Positions whose replies are looked at together; bounds the memory.
@@ -52,18 +52,19 @@ class Shield:
         return chosen
 
     def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
-        """Return the agent's analysis, with the results that the shield proves: wins at once, and
-        losses at once or by the opponent's reply.
+        """Return the agent's analysis, of all moves, with the results that the shield proves: wins
+        at once, and losses at once or by the opponent's reply.
         """
-        game = position.game
         analysis = analysis_by(self.agent, position, rng)
-        (wins,), (losses,) = _at_once(game, stack([position]))
-        moves, most = [], MOST[analysis.unit]
-        for move in analysis.moves:
-            if wins[move.action]:
+        (wins,), (losses,) = _at_once(position.game, stack([position]))
+        moves, most = list[MoveAnalysis](), MOST[analysis.unit]
+        named = {move.action: move for move in analysis.moves}
+        for action in dict.fromkeys([*named, *position.legal_actions()]):
+            move = named.get(action) or MoveAnalysis(action=action, line=(action,))
+            if wins[action]:
                 move = replace(move, outcome="win", value=most, plies=1)
-            elif losses[move.action]:
-                move = replace(move, outcome="loss", value=-most)
+            elif losses[action]:
+                move = replace(move, outcome="loss", value=None if move.value is None else -most)
             moves.append(move)
         outcome: Outcome | None = "win" if wins.any() else analysis.outcome
         if losses.sum() == len(moves):

@@ -26,17 +26,6 @@ class RandomAgent:
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
         return game.sample(state, np.random.default_rng(rng))
 
-    def analyse(self, position: Position, rng: np.random.Generator) -> Analysis:
-        """Return equal probabilities for all actions, and no values."""
-        from boardenvs.search.analysis import Analysis, MoveAnalysis
-
-        actions = position.legal_actions()
-        moves = tuple(
-            MoveAnalysis(action=action, probability=1 / len(actions), line=(action,))
-            for action in actions
-        )
-        return Analysis(position=position, moves=moves)
-
 
 class OnePlyAgent(ABC):
     """Plays the action that leaves the opponent the lowest value; ties are broken at random.

@@ -439,11 +439,6 @@ class Game(Rules):
         sign[state.to_move == 1] *= -1
         return DRAW + DRAW * np.stack([sign, -sign], axis=1)
 
-    def goal(self, state: State) -> FloatArray:
-        """Goal values by role, 100 / 50 / 0, (B, 2) float; 0 until terminated."""
-        results = self.results(state)
-        return np.where(state.terminated[:, None], results, 0.0)
-
     def is_truncated(self, state: State) -> BoolArray:
         """Return where the cap on plies ends a game that is not over, (B,) bool."""
         self.check_state(state)
