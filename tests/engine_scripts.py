@@ -79,7 +79,7 @@ class Scripted(ProcessTransport):
     def cpu_seconds(self) -> float:
         return 0.0
 
-    def how_it_ended(self, seconds: float = 1.0) -> str:
+    def how_it_ended(self) -> str:
         return "with exit code 3"
 
     def close(self, farewell: bytes = b"") -> None:

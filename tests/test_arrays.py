@@ -93,7 +93,6 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
             continue  # which may be any integers
         yield from (partial(f, state, wrong) for f in (game.step, game.step_batch, game.is_legal))
     batch, fewer = Batch(game, 5, seed=1), Batch(game, 4, seed=1).snapshot()
-    yield from (partial(batch.restart, rows) for rows in ([5], [-1], [0, 0]))
     yield partial(batch.restore, fewer)
     for name in ("waiting", "seats", "games", "keys"):
         for wrong in wrong_versions(batch.snapshot()[name]):

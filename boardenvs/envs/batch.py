@@ -191,21 +191,13 @@ class Batch:
         for group in self._groups:
             group.seed(keys[group.rows])
 
-    def restart(self, rows: IntArray | Sequence[int] | None = None) -> None:
+    def restart(self, rows: IntArray | None = None) -> None:
         """Begin new games in these ascending rows, by default in all, with the opponent's move if
         it moves first.
 
-        ValueError for other rows, or if openings are so near the end that the opponent keeps ending
-        them.
+        ValueError if openings are so near the end that the opponent keeps ending them.
         """
-        every = np.arange(self.size)
-        if rows is not None and not np.array_equal(rows, every[np.isin(every, rows)]):
-            raise ValueError(
-                f"rows are {quote(rows)}: they must be numbers from 0 to {self.size - 1}, ascending"
-            )
-        self._restart(every if rows is None else np.asarray(rows, np.intp))
-
-    def _restart(self, rows: IntArray) -> None:
+        rows = np.arange(self.size) if rows is None else rows
         self.waiting[rows] = False
         self._in_groups(self._groups, GroupInPlay.begin, self.state, rows)
         if self.symmetries and self._draws:
@@ -240,7 +232,7 @@ class Batch:
             self.waiting = waiting.copy()
             self.waiting[ended] = True
         if new.size:
-            self._restart(new)
+            self.restart(new)
         else:
             self._look()
         return result

@@ -121,11 +121,11 @@ class GameSession:
         for action in actions:
             self.play(action)
 
-    def resign(self, role: int | None = None) -> None:
-        """Resign for a role, by default for the side to move; ValueError if the game is over."""
+    def resign(self, role: int) -> None:
+        """Resign for a role; ValueError if the game is over."""
         if self.is_over:
             raise ValueError("the game is over: nobody can resign")
-        self._resigned = self.position.to_move if role is None else role
+        self._resigned = role
 
     def undo(self, plies: int = 1) -> int:
         """Take back n plies, or as many as there are; return how many.

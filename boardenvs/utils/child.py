@@ -76,9 +76,9 @@ class ChildFunction:
         self._process.join()
         self.pipe.close()
 
-    def how_it_ended(self, seconds: float = 30.0) -> str:
+    def how_it_ended(self) -> str:
         """Say how it ended, after waiting for the end for some seconds: "with exit code 1"."""
-        self._process.join(seconds)
+        self._process.join(30.0)
         return describe_end(self._process.exitcode)
 
 
@@ -189,10 +189,10 @@ class ChildProgram:
                 left += (process / "task" / process.name / "children").read_text().split()
         return ticks / os.sysconf("SC_CLK_TCK")
 
-    def how_it_ended(self, seconds: float = 1.0) -> str:
+    def how_it_ended(self) -> str:
         """Say how it ended, after waiting for the end for some seconds, or that it still runs."""
         try:
-            code = self._process.wait(seconds)
+            code = self._process.wait(1.0)
         except subprocess.TimeoutExpired:
             return "its output, but still runs"
         # The guard ends as the program did, as shells say it: 128 + 9 for signal 9.
