@@ -64,12 +64,16 @@ def as_worth(found: Solution) -> int:
 
 
 def test_positions_are_searched_as_their_discs_say(in_machine_code: None) -> None:
-    """Whatever the text says of the plies; where none can be, search would leave its lists."""
+    """Whatever the text says of the plies. None floats, as on a board that is upside down: search
+    would leave its lists.
+    """
     text = played(31, 0).fen().rsplit(maxsplit=1)[0]
     found = [solution(parse_position(GAME, f"{text} {plies}")) for plies in (0, 7, 31, 900)]
     assert found == [found[2]] * 4
-    with pytest.raises(PositionError, match="empty square below"):
-        solution(parse_position(GAME, "r1y1r1y/7/r1y1r1y/7/r1y1r1y/7 red"))
+    with pytest.raises(PositionError, match="c5, d6, e6: no disc is below"):
+        parse_position(GAME, "3ry2/2y4/7/7/7/7 red")
+    with pytest.raises(PositionError, match="a3: no disc is below"):
+        solution(GAME.start()._replace(words=(1 << 14, 0)))
 
 
 @pytest.mark.parametrize("plies", [28, 29, 31, 34, 37, 40, 41])

@@ -34,7 +34,7 @@ from boardenvs.search import Limits, search_position
 game = Checkers()
 Seeds = np.ndarray[Any, np.dtype[np.uint64]]
 
-LATE = "8/5w2/8/4b3/3w4/8/1b6/8 black 31 kings=b2,f7 quiet=7"
+LATE = "8/6w1/8/4b3/3w4/8/1b6/8 black 31 kings=b2,g7 quiet=7"
 
 
 def late_positions(game: Game) -> list[Position]:
@@ -141,11 +141,12 @@ def test_checkers_is_drawn_after_forty_moves_of_each_side() -> None:
 def test_texts_name_what_is_beside_the_squares() -> None:
     position = parse_position(game, LATE)
     assert position.fen() == LATE
-    assert position.word("kings") == 1 << 53 | 1 << 9
+    assert position.word("kings") == 1 << 54 | 1 << 9
     for text, message in (
         (LATE.replace("kings", "queens"), "unknown word 'queens'"),
         (LATE.replace("quiet=7", "quiet=81"), "quiet is 81: it must be below 81"),
         (LATE.replace("quiet=7", "quiet=x"), "quiet: 'x' is not a number"),
+        ("b1b5/8/8/8/8/8/8/w7 white", "a8, c8: pieces stand on dark squares"),
     ):
         with pytest.raises(PositionError, match=message):
             parse_position(game, text)

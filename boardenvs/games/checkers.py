@@ -24,7 +24,18 @@ from boardenvs.board import (
     step,
     steps,
 )
-from boardenvs.game import BLACK, CROWN, WHITE, About, Game, Look, Moving, Parts, Position
+from boardenvs.game import (
+    BLACK,
+    CROWN,
+    WHITE,
+    About,
+    Game,
+    Look,
+    Moving,
+    Parts,
+    Position,
+    PositionError,
+)
 from boardenvs.kernel import ALL, Bits, Table, less, nonzero, popcount, spread
 from boardenvs.utils.checks import check_name, check_whole
 
@@ -98,6 +109,10 @@ After {DRAWN[self.rules]} the game is a draw.""",
 
     def __post_init__(self) -> None:
         check_name("rules", self.rules, QUIET)
+
+    def check_squares(self, squares: tuple[int, ...]) -> None:
+        if light := (squares[0] | squares[1]) & ~DARK:
+            raise PositionError(f"{self.square_names(light)}: pieces stand on dark squares")
 
     def parse_fen(self, text: str) -> Position:
         """Read PDN's "B:W21,K32:B1,2", too."""

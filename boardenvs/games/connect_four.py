@@ -9,7 +9,17 @@ from operator import or_
 from typing import ClassVar
 
 from boardenvs.board import LARGEST, Direction, Symmetry, steps, symmetries_of
-from boardenvs.game import RED, WINNING_LINE, About, Dropping, Game, Look, Position, disc
+from boardenvs.game import (
+    RED,
+    WINNING_LINE,
+    About,
+    Dropping,
+    Game,
+    Look,
+    Position,
+    PositionError,
+    disc,
+)
 from boardenvs.game.look import Circle, Ink
 from boardenvs.game.rules import DRAW
 from boardenvs.kernel import Bits, Table, nonzero
@@ -95,6 +105,11 @@ full without such a line, it is a draw.""",
 
     def points(self, own: Bits, opp: Bits) -> tuple[Bits, Bits]:
         return self._connects(own), self._connects(opp)
+
+    def check_squares(self, squares: tuple[int, ...]) -> None:
+        taken = squares[0] | squares[1]
+        if floating := taken & ~(taken << self.columns | self.board.rank(0)):
+            raise PositionError(f"{self.square_names(floating)}: no disc is below")
 
     def ending(self, position: Position) -> str:
         full = position.result() == (DRAW, DRAW)

@@ -22,7 +22,7 @@ from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import Backend
 from boardenvs.kernel.link import link
 from boardenvs.tablebase import dropping
-from boardenvs.tablebase.dropping import DISCS, FILES, KEPT, LOWEST, Solver, key_of, slot_of
+from boardenvs.tablebase.dropping import DISCS, FILES, KEPT, Solver, key_of, slot_of
 from boardenvs.utils.halting import run_until
 
 _log = logging.getLogger("boardenvs")
@@ -178,10 +178,8 @@ def _words(position: Position) -> list[Any]:
     below it.
     """
     sets = position.own, position.own | position.opp
-    own, taken = (sum(1 << s % 7 * 7 + s // 7 for s in range(DISCS) if b >> s & 1) for b in sets)
-    if taken + LOWEST & taken:  # search would read beyond its lists
-        raise PositionError(f"{position.fen()!r} has a disc with an empty square below it")
-    return [own, taken]
+    position.game.check_squares(sets)  # or search would read beyond its lists
+    return [sum(1 << s % 7 * 7 + s // 7 for s in range(DISCS) if b >> s & 1) for b in sets]
 
 
 def key_of_position(position: Position) -> int:
