@@ -206,7 +206,7 @@ def grouped_steps(game: Game) -> Steps:
             plies[role] += infos[row]["plies"]
             pieces = infos[row]["terminal_observation"][..., :2].any(axis=(0, 1))
             wiped_out[role] += not pieces.all()
-        for role, ended in env.take_ended().items():
+        for role, ended in env.boards.take_ended().items():
             points[role] -= ended.points
             plies[role] -= ended.plies
             wiped_out[role] -= ended.wiped_out

@@ -19,7 +19,6 @@ from boardenvs.agents.levels import FOLDER as LEVELS, LEVELS as COUNT, read_leve
 from boardenvs.arena import rating_pool
 from boardenvs.exams.positions import exam_positions
 from boardenvs.games import ConnectFour, make
-from boardenvs.games.files import digest
 
 PACKAGE = Path(boardenvs.__file__).parent
 ROOT = PACKAGE.parent
@@ -39,7 +38,7 @@ def test_tables_are_as_new_as_what_they_measure(page: str) -> None:
     named = NAMED.findall((ROOT / page).read_text(encoding="utf-8"))
     assert named, "no table says which files it was measured with"
     for path, found in named:
-        now = digest(PACKAGE / path)
+        now = pool_script.digest(PACKAGE / path)
         assert found == now, f"{path} has changed: measure the tables again that name {found}"
 
 
@@ -143,7 +142,7 @@ def test_a_game_of_another_package_is_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Own, "files", tmp_path / "files")
-    monkeypatch.setattr(pool_script.pools, "PLAYOUTS", ("mcts:simulations=5",))
+    monkeypatch.setattr(pool_script, "PLAYOUTS", ("mcts:simulations=5",))
     monkeypatch.setattr(levels_script, "_GAMES", 2)
     monkeypatch.setattr(exam_script, "PLAYOUTS", ("mcts:simulations=5",))
     main = runpy.run_path(str(ROOT / ".ci" / "tables"))["main"]

@@ -76,7 +76,7 @@ class PPORun(Run):
         self.steps += self.env.num_envs * self.learner.n_steps
         self.learner.update(self.config.ppo.entropy_bonus_at(self.steps / self.config.steps))
         metrics = {name: float(x) for name, x in self.logger.name_to_value.items()}
-        return game_metrics(self.env.take_ended()) | metrics
+        return game_metrics(boards.take_ended()) | metrics
 
     def _policy(self) -> Policy:
         return self.learner.policy.as_policy(self.game, self.notes())

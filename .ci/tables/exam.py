@@ -15,12 +15,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from pool import PLAYOUTS
 
 from boardenvs import games
 from boardenvs.agents import make_agent
 from boardenvs.agents.levels import Mixture
 from boardenvs.arena.match import play_match
-from boardenvs.arena.pools import PLAYOUTS
 from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.search import Limits, alphabeta_for, search_position

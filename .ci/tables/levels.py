@@ -15,11 +15,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from pool import PLAYOUTS
 
 from boardenvs.agents import make_agent
 from boardenvs.agents.levels import LEVELS, Mixture
 from boardenvs.arena import MatchResult, RatingPool, estimate_rating, play_match
-from boardenvs.arena.pools import PLAYOUTS
 from boardenvs.arena.ratings import SCALE, Z95
 from boardenvs.game.game import Game
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,13 +12,13 @@ import typer
 
 import boardenvs
 from boardenvs import games
-from boardenvs.arena import make_settings, pools, run_tournament
+from boardenvs.arena import make_settings, run_tournament
 from boardenvs.arena.pools import Anchor, RatingPool
 from boardenvs.arena.ratings import SCALE, expected_scores, fit
 from boardenvs.arena.tournament import SETTINGS
 from boardenvs.game.game import Game
 from boardenvs.game.state import FloatArray
-from boardenvs.games.files import digest, find_file
+from boardenvs.games.files import find_file
 from boardenvs.utils.version import __version__
 
 # Anchors in every game that they can play: quick, and most of them final.
@@ -36,6 +37,8 @@ PLAYERS = (
     "alphabeta:nodes=75000,evaluation=trained",
     "perfect",
 )
+# Anchors of a game without a heuristic.
+PLAYOUTS = ("mcts:simulations=10", "mcts:simulations=40", "mcts:simulations=160")
 # Players whose games take a tenth of a second or more.
 _SLOW = {"lines_of_action": ("alphabeta:depth=5,evaluation=trained",)}
 _PACKAGE = Path(boardenvs.__file__).parent
@@ -48,7 +51,7 @@ def measure(
     """The pool of a game, by a round robin whose games are in the folder."""
     players = [player for player in PLAYERS if player not in _SLOW.get(game, ())]
     if not games.parse(game).has_heuristic:
-        players += pools.PLAYOUTS
+        players += PLAYOUTS
     results = run_tournament(
         make_settings(players, [game], pairs=pairs, seed=seed),
         folder,
@@ -73,6 +76,11 @@ def measure(
             for i in np.argsort(rating, kind="stable")
         ),
     )
+
+
+def digest(path: Path) -> str:
+    """The beginning of a file's SHA-256: tables name what they were made with by it."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:8]
 
 
 def made_with(game: Game, players: Iterable[str]) -> dict[str, str]:

@@ -117,8 +117,7 @@ class TerminalGame:
 
     def _undo(self) -> None:
         """Take your last move back."""
-        resigned = self.session.resigned is not None
-        if not self.session.undo_to(self._humans) and not resigned:
+        if not self.session.undo_to(self._humans):
             raise ValueError("there is no move of yours to take back")
         self._changed()
 

@@ -36,7 +36,7 @@ with extra("train"):
 
 
 from boardenvs import games
-from boardenvs.envs.batch import Batch, BatchOptions, BoardGroup, EndedGames, StepResult
+from boardenvs.envs.batch import Batch, BatchOptions, BoardGroup, StepResult
 from boardenvs.envs.core import FRAMES_PER_SECOND
 from boardenvs.envs.groups import Opponent
 from boardenvs.game.errors import IllegalActionError
@@ -205,10 +205,6 @@ class BoardVecEnv(VecEnv):
                 "plies": plies,
                 "truncated": truncated,
             }
-
-    def take_ended(self) -> dict[str, EndedGames]:
-        """Totals of the games that ended since the last call, by the names of groups."""
-        return self.boards.take_ended()
 
     def get_images(self) -> list[Array]:
         """Return the pixels of the first boards; `render` puts them in a grid."""

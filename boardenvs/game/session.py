@@ -138,16 +138,16 @@ class GameSession:
         del self._actions[kept:], self._positions[kept + 1 :]
         return plies
 
-    def undo_to(self, roles: Collection[int]) -> int:
-        """Go back to the last earlier position in which one of these roles had a choice.
+    def undo_to(self, roles: Collection[int]) -> bool:
+        """Take back a resignation, or go back to the last earlier position in which one of these
+        roles had a choice; return whether there was one or the other.
 
-        Returns how many plies that took back: 0, and nothing changes, if there is no such position.
         Against an agent this takes back its reply together with the move before it.
         """
         if self._resigned is not None:
             self._resigned = None
-            return 0
+            return True
         for plies, position in enumerate(reversed(self._positions[:-1]), start=1):
             if position.to_move in roles and position.legal_actions() != [self.game.noop]:
-                return self.undo(plies)
-        return 0
+                return self.undo(plies) > 0
+        return False

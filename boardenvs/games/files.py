@@ -6,7 +6,6 @@ folder that its class names as `files`, with the names of `OWN_FOLDERS` for its 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
@@ -72,11 +71,6 @@ def require_file(folder: Path, game: Game, missing: str, ending: str, advice: st
         games = ", ".join(sorted(p.stem for p in folder.glob(f"*{ending}"))) or "no game"
         raise ValueError(f"{missing} for {spec_of(game)}: there are some for {games}; {advice}")
     return path
-
-
-def digest(path: Path) -> str:
-    """Return the beginning of a file's SHA-256: tables name what they were made with by it."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:8]
 
 
 def _namesakes(game: Game) -> Iterator[Game]:

@@ -16,8 +16,6 @@ from boardenvs.games import make
 from boardenvs.games.files import require_file
 
 FOLDER = Path(__file__).parent
-# Anchors of a game without a heuristic.
-PLAYOUTS = ("mcts:simulations=10", "mcts:simulations=40", "mcts:simulations=160")
 
 
 @dataclass(frozen=True)
