@@ -34,9 +34,11 @@ versions:
 learning: $(VENV)/.dev
 	BOARDENVS_BACKEND=numba $(BIN)/python -m pytest tests/test_learning.py tests/test_examples_long.py -k learning
 
-# The searches of every game in machine code: minutes, most of them compiling.
+# The searches of every game in machine code, and the compiler of rules with all optimizations:
+# minutes, most of them compiling.
 compiled: $(VENV)/.dev
-	$(BIN)/python -m pytest tests/test_compiled_long.py
+	NUMBA_OPT=3 $(BIN)/python -m pytest tests/test_compiled_long.py tests/test_kernel.py tests/test_operations.py \
+		tests/test_turn.py tests/test_wide.py -k "compiled_long or numba"
 
 # Programs that others wrote as players, where they are installed (Debian's grhino, gnugo and stockfish), and ours through pipes.
 engines: $(VENV)/.dev

@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import sys
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -70,6 +71,17 @@ def in_machine_code():
     set_backend("numba")
     yield
     set_backend(None)
+
+
+@pytest.fixture
+def as_written(monkeypatch):
+    """Rules in machine code as they are written: most of compiling is LLVM's optimizations, which
+    add nothing that rules could get wrong. `make compiled` has these tests with them: NUMBA_OPT=3.
+    """
+    if find_spec("numba") and "NUMBA_OPT" not in os.environ:
+        from numba import config
+
+        monkeypatch.setattr(config, "OPT", type(config.OPT)(0))
 
 
 # ---- the page in the browser ---------------------------------------------------------------------

@@ -27,6 +27,8 @@ from boardenvs.search.limits import Limits
 from boardenvs.search.mcts import Trees, TreeSettings
 from boardenvs.tablebase import Tablebase
 
+pytestmark = pytest.mark.usefixtures("as_written")
+
 ROWS = 37
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -23,6 +23,8 @@ from boardenvs.games import Othello
 from boardenvs.kernel import ALL, Bits, Table, guard, less, nonzero, popcount, spread, trace, when
 from boardenvs.kernel.wide import join
 
+pytestmark = pytest.mark.usefixtures("as_written")
+
 
 def made(base: type[Game], **attributes: Any) -> Game:
     """A game with these attributes and methods in place of its own."""

@@ -136,9 +136,13 @@ def test_what_is_damaged_or_others_may_write_is_compiled_anew(folder: Path) -> N
     assert list(folder.glob("*.machine*")) == [file]
 
 
-def test_a_changed_rule_is_another_file(folder: Path) -> None:
+def test_a_changed_rule_is_another_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the same one, optimized less far."""
     assert [plus(5), plus(6), plus(6)] == [6, 7, 7]
     assert len(list(folder.glob("*.machine*"))) == 2
+    monkeypatch.setattr("numba.config.OPT", 1)
+    assert plus(5) == 6
+    assert len(list(folder.glob("*.machine*"))) == 3
 
 
 def test_a_folder_that_cannot_be_made_does_no_harm(folder: Path) -> None:

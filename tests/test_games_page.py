@@ -19,6 +19,8 @@ from boardenvs.game import Game, Named
 from boardenvs.game.check import check_rules
 from boardenvs.kernel import Bits, Table, nonzero
 
+pytestmark = pytest.mark.usefixtures("as_written")
+
 PAGE = ROOT / "boardenvs" / "games" / "README.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)

@@ -29,6 +29,8 @@ from boardenvs.kernel import (
 )
 from boardenvs.kernel.numpy_writer import CHUNK
 
+pytestmark = pytest.mark.usefixtures("as_written")
+
 # Boards of every density: random ones, few squares, few gaps, and the extremes.
 WORDS = st.one_of(
     st.integers(0, ALL),

@@ -4,6 +4,7 @@ import re
 from contextlib import closing
 from xml.etree.ElementTree import fromstring
 
+import pytest
 from fences import Fences
 from test_page import data_of
 from variants import HERE
@@ -17,6 +18,8 @@ from boardenvs.games import make
 from boardenvs.records import make_record
 from boardenvs.records.page import write_page
 from boardenvs.text.prompt import write_prompt
+
+pytestmark = pytest.mark.usefixtures("as_written")
 
 GAME = Fences()
 SVG = "{http://www.w3.org/2000/svg}"

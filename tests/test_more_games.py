@@ -31,6 +31,8 @@ from boardenvs.games import Checkers, ConnectFour
 from boardenvs.play.review import loss_of
 from boardenvs.search import Limits, search_position
 
+pytestmark = pytest.mark.usefixtures("as_written")
+
 game = Checkers()
 Seeds = np.ndarray[Any, np.dtype[np.uint64]]
 

@@ -3,10 +3,13 @@
 import operator
 
 import numpy as np
+import pytest
 from hypothesis import given, strategies as st
 
 from boardenvs.kernel import ALL, Kernel, Table, trace
 from boardenvs.kernel.operations import OPERATIONS
+
+pytestmark = pytest.mark.usefixtures("as_written")
 
 # What each row means, of words, modulo 2**64.
 MEANING = {

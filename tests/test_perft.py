@@ -7,6 +7,8 @@ from variants import HERE, of_built_in, random_position
 
 from boardenvs import divide, perft
 
+pytestmark = pytest.mark.usefixtures("as_written")
+
 PERFT: dict[str, list[int]] = json.loads((HERE / "perft.json").read_text())
 
 

@@ -32,7 +32,10 @@ from boardenvs.text.prompt import write_prompt
 from boardenvs.web.boards import describe_game, describe_position
 
 GAME = boardenvs.games.make("sowing:Sowing")
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+    pytest.mark.usefixtures("as_written"),
+]
 
 
 class PlainHeaps:

@@ -17,6 +17,8 @@ from boardenvs.game.state import State, concat, put, take, where
 from boardenvs.game.views import reorder
 from boardenvs.games import Othello
 
+pytestmark = pytest.mark.usefixtures("as_written")
+
 
 def batch_of(game, seed, rows=5):
     """Positions of several random games at several plies, in one batch, some of them over."""

@@ -15,6 +15,8 @@ from boardenvs.game.check import check_rules
 from boardenvs.game.perft import successors
 from boardenvs.game.position import stack
 
+pytestmark = pytest.mark.usefixtures("as_written")
+
 # Reversi's are Othello's.
 other_rules = pytest.mark.parametrize("name", [name for name in BUILT_IN if name != "reversi"])
 

@@ -14,6 +14,8 @@ import boardenvs
 from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 
+pytestmark = pytest.mark.usefixtures("as_written")
+
 WRONG = [-1, -(1 << 40), 1 << 40, 63, 64, 65, 512, 513, 0, 7]
 
 

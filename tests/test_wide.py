@@ -15,6 +15,8 @@ from boardenvs.board import Board, fill, neighbours, step
 from boardenvs.kernel import Kernel, Table, nonzero, popcount, repeat, spread, when
 from boardenvs.kernel.wide import join, pack, split
 
+pytestmark = pytest.mark.usefixtures("as_written")
+
 BOARD = Board(rows=9, columns=13)  # two words, the second one not full
 _FILES = Table([BOARD.file(x) for x in range(BOARD.columns)])
 

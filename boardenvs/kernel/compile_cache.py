@@ -2,9 +2,10 @@
 
 A file holds one compiled function for one signature, and the SHA-256 digest of its content. Its
 name is a digest of everything that the machine code depends on: the whole source of the function,
-its name, the types of its arguments, the processor, and the versions of Python, Numba and of this
-format. A file is only read if no other user could have written it (`utils.cache`). A damaged file
-is compiled again, with one warning; nothing is stored in a folder that cannot be written to.
+its name, the types of its arguments, the processor, how far it is optimized (`NUMBA_OPT`), and the
+versions of Python, Numba and of this format. A file is only read if no other user could have
+written it (`utils.cache`). A damaged file is compiled again, with one warning; nothing is stored in
+a folder that cannot be written to.
 
 This uses two private classes of Numba, `_Cache` and `CompileResultCacheImpl`. Numba's public
 `njit(cache=True)` would run whatever lies in its folder, identifies a file by its time only, does
@@ -162,6 +163,7 @@ class MachineCode(_Cache):
         depends_on = (
             FORMAT,
             numba.__version__,
+            vars(numba.config)["OPT"],
             sys.version_info,
             self._function.__globals__[SOURCE_DIGEST],
             self._function.__name__,
