@@ -152,6 +152,7 @@ TORCH = Library(
     convolve=_convolve,
     trunk=trunk,
     mean=_mean,
+    tile=th.tile,
     relu=th.relu,
     tanh=th.tanh,
     concatenate=th.cat,
