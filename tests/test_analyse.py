@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import math
@@ -80,11 +81,12 @@ def check(found: Analysis, position: Position) -> None:
     assert not probabilities or math.isclose(sum(probabilities), 1, rel_tol=1e-4)
 
 
-def equal_moves(game: Game, position: Position) -> list[list[int]]:
-    """The groups of legal moves that lead to images of one position."""
+@functools.cache
+def equal_moves(game: Game) -> list[list[int]]:
+    """The groups of first moves that lead to images of one position."""
     groups: dict[Any, list[int]] = {}
-    for action in position.legal_actions():
-        after = position.step(action)
+    for action in game.start().legal_actions():
+        after = game.start().step(action)
         images = frozenset((s.apply(after.own), s.apply(after.opp)) for s in game.symmetries)
         groups.setdefault(images, []).append(action)
     return list(groups.values())
@@ -94,7 +96,7 @@ def equal_moves(game: Game, position: Position) -> list[list[int]]:
 def test_what_every_analysis_holds(game_id: str, spec: str) -> None:
     """At the start, where moves that are one by symmetry are worth the same, and later."""
     game, agent = make(game_id), make_agent(spec)
-    groups = equal_moves(game, game.start())
+    groups = equal_moves(game)
     if game_id in ("othello", "lines_of_action"):
         assert max(map(len, groups)) == 4
     for position in (game.start(), *some_positions(game, 1)):

@@ -4,12 +4,12 @@ import itertools
 import json
 import os
 import re
-import subprocess
-import sys
+import runpy
 from importlib.util import find_spec
 from pathlib import Path
 
 from boardenvs import bench
+from boardenvs.kernel import set_backend
 
 CI = Path(__file__).parents[1] / ".ci"
 
@@ -31,15 +31,12 @@ def test_work_is_counted_by_the_second_and_all_take_turns():
     assert "".join(order) == "aabbaabb"  # one of two at first, for the caches
 
 
-def script(*words):
-    environment = {**os.environ, "PYTHONPATH": str(CI.parent)}
-    command = [sys.executable, *map(str, words)]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-
-
-def test_all_that_the_guides_show(tmp_path):
-    words = ["--games", "othello", "--sizes", 1, "--sizes", 8, "--rounds", 2, "--seconds", 0.01]
-    script(CI / "bench", *words, "--out", tmp_path)
+def test_all_that_the_guides_show(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(CI / "bench")
+    monkeypatch.setattr(os, "sched_setaffinity", lambda *_: None, raising=False)
+    main = runpy.run_path(str(CI / "bench/__main__.py"), run_name="bench")["main"]
+    main(["othello"], [1, 8], rounds=2, seconds=0.01, out=tmp_path)
+    set_backend(None)
     rows = json.loads((tmp_path / "bench.json").read_text())["results"]
     expected = {
         ("boardenvs", "env", 1, "plies"),

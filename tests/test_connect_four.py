@@ -12,6 +12,7 @@ import pytest
 from negamax import WIN
 
 from boardenvs import analyse, games
+from boardenvs.agents import perfect
 from boardenvs.agents.analyse import prove
 from boardenvs.agents.perfect import PerfectAgent
 from boardenvs.game.errors import PositionError
@@ -19,7 +20,7 @@ from boardenvs.game.fen import parse_position
 from boardenvs.game.position import Position, stack
 from boardenvs.kernel import get_backend
 from boardenvs.tablebase import connect_four
-from boardenvs.tablebase.connect_four import EXACT, Solution, discs_of, exact_search
+from boardenvs.tablebase.connect_four import Solution, exact_search
 
 GAME = games.make("connect_four")
 
@@ -146,10 +147,15 @@ def test_an_analysis_of_the_opening_is_exact(
     assert found.names(found.line)[0] == best
 
 
-def test_the_plies_of_an_opening_are_never_those_of_one_move_alone(in_machine_code: None) -> None:
+@pytest.mark.usefixtures("in_machine_code")
+def test_the_plies_of_an_opening_are_never_those_of_one_move_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """At the border, where the positions after the moves are scored and the position is not."""
-    position = played_as("444444")
-    assert discs_of(position) == EXACT - 1
+    position, discs = played(15, 1), 15
+    assert (analyse(position, "perfect").plies or 0) > 9
+    for module, name in ((connect_four, "EXACT"), (perfect, "EXACT"), (perfect, "_ALL_MOVES")):
+        monkeypatch.setattr(module, name, discs + 1)
     assert analyse(position, "perfect").plies is None
 
 

@@ -6,9 +6,7 @@ import csv
 import multiprocessing
 import os
 import signal
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,6 +26,7 @@ from test_robust_processes import DYING
 from three_in_a_row import ThreeInARow
 from variants import make
 
+from boardenvs.agents.network import BoardNetwork
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.envs.batch import EndedGames
 from boardenvs.game.game import Game
@@ -44,10 +43,9 @@ from training.gumbel.gumbel_settings import GumbelConfig, LearningSettings
 from training.gumbel.network import JudgedNetwork
 from training.gumbel.replay import ReplayBuffer
 from training.gumbel.self_play import SelfPlay
-from training.gumbel.workers import total
+from training.gumbel.workers import Round, total
 from training.run import game_metrics
 
-ROOT = Path(__file__).parents[1]
 BOARDS = 12
 NEVER = 1e-9  # a share of the plies that none of those played here is in
 FOLLOWED = "python:returns:FirstLegal"  # an opponent whose replies are known
@@ -292,50 +290,47 @@ def test_a_run_that_resumes_goes_on_bit_for_bit(tiny: str, network: str) -> None
 # ---- workers -------------------------------------------------------------------------------------
 
 
-def test_a_killed_worker_costs_nothing_and_one_worker_plays_as_none_does(
-    tiny: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_a_round_that_is_played_again_is_the_same(tiny: str) -> None:
+    """As where a worker has died over it."""
+    settings = read_settings(GumbelConfig, Path(tiny))
+    network, games = BoardNetwork(make("othello"), {"hidden": [16]}), None
+    weights = {name: x.numpy() for name, x in network.state_dict().items()}
+    for _ in range(2):
+        one, again = (Round(settings.model_dump_json(), 0, weights, games).run() for _ in range(2))
+        games = one.games
+        assert same(one._replace(seconds=0), again._replace(seconds=0))
+
+
+def test_ctrl_c_reaches_the_learner_alone_which_goes_on_bit_for_bit(
+    tiny: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert main([tiny, "--set", "name=none"]) == 0
-    capsys.readouterr()
-    step = GumbelRun._step
+    """As a terminal sends it, to all processes; and one worker plays as none does."""
+    words, step = [tiny, "--set", "steps=384"], GumbelRun._step
+    assert main([*words, "--set", "name=none"]) == 0
+    words += ["--set", "search.workers=1"]
+    capfd.readouterr()
 
-    def step_and_kill(run: GumbelRun) -> None:
+    def step_and_ctrl_c(run: GumbelRun) -> None:
         step(run)
-        if run.steps == 128:
-            (worker,) = multiprocessing.active_children()
-            worker.kill()
+        if run.steps == 256:
+            os.killpg(0, signal.SIGINT)
 
-    monkeypatch.setattr(GumbelRun, "_step", step_and_kill)
-    assert main([tiny, "--set", "name=one", "--set", "search.workers=1"]) == 0
-    said = "a worker died, by signal 9 (SIGKILL): its work is repeated"
-    assert said in " ".join(capsys.readouterr().out.split())
-    assert same(result(Path("runs/one")), result(Path("runs/none")))
-    assert not multiprocessing.active_children()
-    with Path("runs/one/evaluations.csv").open() as file:
-        assert float(list(csv.DictReader(file))[-1]["cpu_minutes"]) > 0
+    def train() -> None:
+        os.setsid()
+        monkeypatch.setattr(GumbelRun, "_step", step_and_ctrl_c)
+        sys.exit(main(words))
 
-
-def test_ctrl_c_reaches_the_learner_alone_which_goes_on_bit_for_bit(tiny: str) -> None:
-    """As a terminal sends it, to all processes."""
-    words = [tiny, "--set", "search.workers=1", "--set", "steps=640"]
-    assert main([*words, "--set", "name=whole", "--set", "search.workers=0"]) == 0
-    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    run = subprocess.Popen(
-        [sys.executable, "-m", "training.gumbel", *words],
-        env={**os.environ, "PYTHONPATH": path},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    while run.poll() is None and not list(Path("runs/tiny").glob("checkpoints/*")):
-        time.sleep(0.01)
-    os.killpg(run.pid, signal.SIGINT)
-    said = run.communicate()[0]
-    assert run.returncode == 130, said
+    learner = multiprocessing.get_context("fork").Process(target=train)
+    learner.start()
+    learner.join()
+    said = "".join(capfd.readouterr())
+    assert learner.exitcode == 130, said
     assert "died" not in said
     assert main([*words, "--resume"]) == 0
-    assert same(result(Path("runs/tiny")), result(Path("runs/whole")))
+    assert same(result(Path("runs/tiny")), result(Path("runs/none")))
+    assert not multiprocessing.active_children()
+    with Path("runs/tiny/evaluations.csv").open() as file:
+        assert float(list(csv.DictReader(file))[-1]["cpu_minutes"]) > 0
 
 
 def test_a_worker_that_keeps_dying_ends_the_run_with_the_reason(

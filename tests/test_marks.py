@@ -1,15 +1,10 @@
 """What squares show besides pieces, and actions that share a square: the same everywhere."""
 
-import re
-from contextlib import closing
 from xml.etree.ElementTree import fromstring
 
 import pytest
 from fences import Fences
 from test_page import data_of
-from variants import HERE
-from web_browser import Tab, needs_browser
-from web_server import served
 
 from boardenvs import render
 from boardenvs.game.check import check_rules
@@ -66,22 +61,3 @@ def test_prompts_explain_every_kind_of_move():
     assert "a hyphen and the square that it goes to, as in b1-b3" in write_prompt(
         GameSession(make("lines_of_action"))
     )
-
-
-@needs_browser
-def test_a_click_asks_which_of_the_moves_of_a_square(browser, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", f"{HERE.parent}:{HERE}")
-    with served("--game", "fences:Fences") as server, closing(Tab(browser, server)) as tab:
-        tab.open(f"{server.url}&play/fences:Fences")
-        tab.button("Begin").click()
-        tab.square("b2").click()
-        assert tab.find("dialog.ask button").all_inner_texts() == ["b2f", "b2p", "Cancel"]
-        tab.button("Cancel").click()
-        assert tab.plies == 0
-        tab.square("b2").click()
-        tab.button("b2f").click()
-        tab.until_ply(1)
-        assert tab.label("b2") == "b2, ann fence, last move"
-        assert tab.label("a1") == "a1, ann 1"
-        assert tab.find(".square .count").inner_text() == "1"
-        assert re.match("ann 1 .* bob 0", tab.find(".counts").inner_text())

@@ -16,23 +16,24 @@ from boardenvs.game.openings import distinct_openings
 from boardenvs.games import make
 
 
-@pytest.mark.parametrize("player", ["random", "python:arena_agents:Apart"])
-def test_a_match_is_the_same_in_one_process_and_in_two(player: str) -> None:
+def test_a_match_is_the_same_in_one_process_and_in_two() -> None:
     """Also of players that draw random numbers, with many games side by side or each for itself."""
-    game, pairs, over = make("tictactoe"), 2 * SMALLEST + 5, list[int]()
-    expected = play_match(game, player, "greedy", pairs, seed=3)
+    pairs, over = 2 * SMALLEST + 5, list[int]()
     with Executor(2) as executor:
-        match = play_match(
-            *(game, player, "greedy", pairs),
-            seed=3,
-            executor=executor,
-            progress=lambda match: over.append(match.over),
-        )
-    assert sorted(over) == over
-    assert over[-1] == 2 * pairs
-    assert np.array_equal(match.scores, expected.scores)
-    assert np.array_equal(match.actions, expected.actions)
-    assert match.mean_plies == expected.mean_plies
+        for player in ("random", "python:arena_agents:Apart"):
+            expected = play_match("tictactoe", player, "greedy", pairs, seed=3)
+            match = play_match(
+                *("tictactoe", player, "greedy", pairs),
+                seed=3,
+                executor=executor,
+                progress=lambda match: over.append(match.over),
+            )
+            assert sorted(over) == over
+            assert over[-1] == 2 * pairs
+            over.clear()
+            assert np.array_equal(match.scores, expected.scores)
+            assert np.array_equal(match.actions, expected.actions)
+            assert match.mean_plies == expected.mean_plies
 
 
 def test_a_player_that_cannot_play_the_game_is_refused() -> None:

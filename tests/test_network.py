@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +47,10 @@ def shaken(network: th.nn.Module) -> None:
 # ---- what it computes ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", SIZES, ids=["fully connected", "tower"])
-@pytest.mark.parametrize("game_id", [*GAMES, "hex", "connect_four", "chess", "go"])
+@pytest.mark.parametrize(
+    ("game_id", "size"),
+    [*product([*GAMES, "hex"], SIZES), *product(["connect_four", "chess", "go"], SIZES[1:])],
+)
 def test_numpy_and_torch_agree(game_id: str, size: dict[str, Any]) -> None:
     """And a network that takes over a policy is what the policy was made of, to the bit."""
     game = make(game_id)
@@ -57,7 +60,7 @@ def test_numpy_and_torch_agree(game_id: str, size: dict[str, Any]) -> None:
     other.take(policy)
     for mine, theirs in zip(network.parameters(), other.parameters(), strict=True):
         assert th.equal(mine, theirs)
-    state = random_openings(game, 100, (0, 14), np.random.default_rng(0))
+    state = random_openings(game, 40, (0, 14), np.random.default_rng(0))
     legal = game.legal(state)
     with th.no_grad():
         planes = th.as_tensor(game.observe_planes(state))

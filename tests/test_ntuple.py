@@ -45,7 +45,7 @@ from training.ntuple.run import NTupleRun
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs" / "ntuple"
 TUPLES = tuple(map(parse_tuple, ("a1 b1", "d3 e3 f3", "b2 c3")))
-LATE = "opening_plies: [40, 48]"
+LATE = "opening_plies: [48, 54]"
 SHORT = (
     f"generations=[{{games: 4, depth: 1, endgame: 4, {LATE}}}, {{games: 3, depth: 1, endgame: 4, "
     f"noise: 0.1, random_move_share: 0.5, targets: {{depth: 1, endgame: 4}}, {LATE}}}]",
@@ -109,7 +109,7 @@ def test_positions_know_how_their_games_ended() -> None:
 def test_positions_of_a_large_board_are_read_back(tmp_path: Path) -> None:
     """The words of a side are those of the same squares as the other's, and no more."""
     game, rng = make("go"), np.random.default_rng(0)
-    found = play(game, None, GenerationSettings(games=2, depth=1, opening_plies=(70, 74)), 2, rng)
+    found = play(game, None, GenerationSettings(games=1, depth=1, opening_plies=(70, 74)), 1, rng)
     save_positions(tmp_path / "positions.npz", found)
     again = load_positions(tmp_path / "positions.npz")
     for column, before in zip(again, found, strict=True):
@@ -145,7 +145,7 @@ def test_a_run_ends_with_an_evaluation_and_a_report_also_where_it_was_interrupte
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(learning, "GAMES_A_FILE", 2)
-    monkeypatch.setattr("training.ntuple.tempo._GAMES", 10)  # in Python, a thousand take minutes
+    monkeypatch.setattr("training.ntuple.tempo._GAMES", 4)  # in Python, a thousand take minutes
     folder = tmp_path / "runs" / "evaluation_othello"
     with monkeypatch.context() as patch:
 

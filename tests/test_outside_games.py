@@ -41,6 +41,7 @@ pytestmark = [
 ]
 TINY: dict[str, Any] = {
     "name": "tiny",
+    "steps": 256,
     "checkpoint_every": 64,
     "self_play": {"boards": 8, "opening_plies": [0, 2]},
     "evaluation": {"every": 128, "pairs": 1, "opponents": ["random"]},
@@ -73,14 +74,13 @@ def plays(name: str, policy: str) -> bool:
 @pytest.mark.parametrize("trainer", MAIN)
 def test_a_run_learns_and_goes_on_bit_for_bit(name: str, trainer: str) -> None:
     """From its checkpoint, which has the games, and the replay of a search."""
-    main, found = MAIN[trainer], []
-    for run, parts in (("whole", [256]), ("resumed", [128, 256])):
-        config = {**TINY, **LEARNER[trainer], "game": name, "name": run, "steps": 256}
-        Path("c.yaml").write_text(yaml.safe_dump(config))
-        for k, steps in enumerate(parts):
-            assert not main(["c.yaml", "--trust", "--set", f"steps={steps}", *["--resume"] * k])
-        found.append(load_newest(Path("runs", run, "checkpoints"))[0])
-        assert plays(name, f"runs/{run}/policy.npz")
+    Path("c.yaml").write_text(yaml.safe_dump({**TINY, **LEARNER[trainer], "game": name}))
+    checkpoints, found = Path("runs/tiny/checkpoints"), []
+    for resume in ([], ["--resume"]):
+        assert not MAIN[trainer](["c.yaml", "--trust", *resume])
+        found.append(load_newest(checkpoints)[0])
+        max(checkpoints.iterdir()).unlink()
+    assert plays(name, "runs/tiny/policy.npz")
     for one in found:
         assert one is not None
         for part in ("seconds", "results"):
@@ -94,7 +94,8 @@ def test_other_trainers_learn_or_refuse(
     monkeypatch.setattr(tempo, "_GAMES", 4)
     monkeypatch.setattr("training.ntuple.__main__._DEPTH", 1)
     tiny = "--total-timesteps 256 --num-envs 8 --num-steps 16 --hidden 8 --num-minibatches 2"
-    arguments = ["--game", name, *tiny.split(), "--pool-every", "128", "--eval-pairs", "1"]
+    few = "--pool-every 128 --eval-pairs 1 --opening-plies 0 2"
+    arguments = ["--game", name, *tiny.split(), *few.split()]
     ppo_single_file.main(ppo_single_file.parse_args(arguments))
     assert plays(name, "policy.npz")
     game = boardenvs.games.make(name)

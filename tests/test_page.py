@@ -2,8 +2,6 @@
 
 import json
 import re
-import shutil
-import subprocess
 from functools import partial
 
 import command_line
@@ -16,7 +14,6 @@ from boardenvs.games import GAMES, make
 from boardenvs.records import Record, replay, save
 from boardenvs.records.page import write_page
 
-CHROMIUM = shutil.which("chromium")
 OTHELLO, LINES = make("othello"), make("lines_of_action")
 
 
@@ -135,58 +132,3 @@ def test_notebooks_show_analyses_and_matches_as_tables():
         (match._repr_html_(), [match.wins, match.draws, match.losses, f"{match.score:.3f}"]),
     ):
         assert all(re.search(rf">{re.escape(str(number))}\b", page) for number in numbers)
-
-
-# ---- in a browser ------------------------------------------------------------------------------
-
-
-def assert_shows(shown, position):
-    pieces = re.search(r'<g class="pieces">(.*?)</g>', shown, re.DOTALL)[1]
-    assert pieces.count("<use") == (position.own | position.opp).bit_count()
-    black, white = position.pieces(0).bit_count(), position.pieces(1).bit_count()
-    assert f'<p id="counts">black {black}, white {white}</p>' in shown
-
-
-SCRIPT = """
-    const $ = id => document.getElementById(id);
-    const seen = [];
-    const look = () =>
-        seen.push(document.querySelector("g.pieces").outerHTML + $("counts").outerHTML);
-    look();
-    for (const key of ["ArrowRight", "ArrowRight", "ArrowLeft", "Home", "End"]) {
-        document.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
-        look();
-    }
-    $("search").value = "P2";
-    $("search").dispatchEvent(new Event("input"));
-    $("games").selectedIndex = 0;
-    $("games").dispatchEvent(new Event("change"));
-    $("moves").children[12].firstChild.click();
-    $("forward").click();
-    $("flip").click();
-    document.body.insertAdjacentHTML("beforeend", "<hr>" + seen.join("<hr>"));
-"""
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
-def test_a_browser_steps_through_games(tmp_path):
-    """From an address, by keys, by buttons, and to a game that is searched for."""
-    games = [random_record(OTHELLO, s, players=(f"p{s}", "q")) for s in range(3)]
-    file = tmp_path / "game.html"
-    page = write_page(games).replace("</body>", f"<script>{SCRIPT}</script></body>")
-    file.write_text(page, encoding="utf-8")
-    document = subprocess.run(
-        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-         "--disable-background-networking", f"--user-data-dir={tmp_path / 'profile'}",
-         "--dump-dom", file.as_uri() + "#game=2&ply=7"],
-        capture_output=True, text=True, check=True, timeout=120,
-    ).stdout  # fmt: skip
-    shown, *seen = re.split("<hr>(?=<g)", document)
-    positions = replay(games[1])
-    for part, ply in zip(seen, (7, 8, 9, 8, 0, -1), strict=True):
-        assert_shows(part, positions[ply])
-    assert "1 of 3 games" in shown
-    assert '<h1 id="name">p2 against q</h1>' in shown
-    assert_shows(shown, replay(games[2])[13])
-    assert 'id="flip" type="button" aria-pressed="true"' in shown
-    assert re.findall(">([a-h])</text>", shown) == [*"hgfedcba"]

@@ -222,7 +222,10 @@ def test_matches_go_on_with_earlier_values_and_repeat() -> None:
     games = play(agent)
     assert play(agent) == play(copy.deepcopy(agent)) == games
     assert play(lambda game, state, rng: agent.act(game, state, rng)) != games
-    both = [play_match(OTHELLO, agent, other, 1) for other in (agent, copy.deepcopy(agent))]
+    both = [
+        play_match(OTHELLO, agent, other, 1, opening_plies=(30, 30))
+        for other in (agent, copy.deepcopy(agent))
+    ]
     np.testing.assert_array_equal(both[0].actions, both[1].actions)  # each side has its own
 
 

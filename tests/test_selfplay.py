@@ -70,7 +70,7 @@ def test_what_is_seen_under_a_symmetry_is_played_on_the_board(spec: str) -> None
     symmetries = env.boards.symmetries
     assert symmetries is not None
     ended = 0
-    for _ in range(200):
+    for _ in range(130):
         before, chosen, mask = game.positions(env.state), symmetries.chosen, env.action_masks()
         actions = (mask * rng.random(mask.shape)).argmax(axis=1)
         observations, _, dones, infos = env.step(actions)

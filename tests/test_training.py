@@ -68,7 +68,7 @@ TINY: dict[str, Any] = {
         "final_entropy_bonus": 0.001,
     },
     "evaluation": {"every": 1000, "pairs": 2},
-    "report": {"pairs": 8, "opponents": ["random"]},
+    "report": {"pairs": 4, "opponents": ["random"]},
 }
 
 
@@ -149,7 +149,7 @@ def test_a_run_leaves_all_its_files_and_a_policy_that_loads(finished: Path) -> N
     # The file holds the policy that was judged.
     for player, more in (("policy", ""), ("policy, shielded", ",shield=true")):
         agent = f"policy:{finished / 'policy.npz'}{more}"
-        again = play_match(make("othello"), agent, "random", 8, seed=20_000)
+        again = play_match(make("othello"), agent, "random", 4, seed=20_000)
         judged = scores[player]["random"]
         assert again.counts == (judged["wins"], judged["draws"], judged["losses"])
         assert again.interval == (judged["low"], judged["high"])
@@ -163,19 +163,18 @@ def test_the_next_steps_run_as_they_are_written(finished: Path) -> None:
     """In another shell, where no virtual environment is activated."""
     report = (finished / "report.md").read_text()
     play, web = re.findall(r"^    (.* -m boardenvs .*)$", report, re.MULTILINE)
-    assert web.endswith(" -m boardenvs web")
-    for command, said in ((play, "type a move"), (f"{web} --help", "boardenvs web")):
-        result = subprocess.run(
-            command,
-            shell=True,
-            cwd=finished.parents[1],
-            env={**os.environ, "PATH": os.defpath, "PYTHONPATH": str(Path(__file__).parents[1])},
-            input="quit\n",
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert said in result.stdout
+    assert web == play.split(" play ")[0] + " web"
+    result = subprocess.run(
+        play,
+        shell=True,
+        cwd=finished.parents[1],
+        env={**os.environ, "PATH": os.defpath, "PYTHONPATH": str(Path(__file__).parents[1])},
+        input="quit\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "type a move" in result.stdout
 
 
 # ---- resuming ----------------------------------------------------------------------------------

@@ -388,7 +388,7 @@ def test_matches_use_trees_again_and_repeat() -> None:
 
     def play(agent: object) -> tuple[list[int], int]:
         before = evaluator.positions
-        result = play_match(OTHELLO, agent, "random", pairs=1, seed=3)
+        result = play_match(OTHELLO, agent, "random", pairs=1, opening_plies=(30, 30), seed=3)
         assert result.actions is not None
         return result.actions.tolist(), evaluator.positions - before
 

@@ -1,15 +1,22 @@
-"""The page in a browser: games, analysis, records, lost connections."""
+"""The page in a browser: games, analysis, records, lost connections; pages of games."""
 
+import contextlib
 import re
+import subprocess
+import threading
+from urllib.parse import urlsplit
 
 import pytest
 from test_policy import random_policy
-from variants import make, random_record
-from web_browser import Tab, needs_browser
+from variants import HERE, make, random_record
+from web_browser import CHROMIUM, Tab, needs_browser
+from web_server import PATIENCE, served
+from websockets.sync.server import serve
 
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.play import review
-from boardenvs.records import load, save
+from boardenvs.records import load, replay, save
+from boardenvs.records.page import write_page
 from boardenvs.records.record import names
 
 pytestmark = needs_browser
@@ -324,3 +331,122 @@ def test_a_run_has_its_report_and_its_policy_plays(tab, folder):
     tab.until_note("of 2 games")
     tab.button("Play against the best policy").click()
     tab.until_note("your turn")
+
+
+# ---- another program -----------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def squatter(port):
+    """A program that listens on a port: yields all that it is sent there."""
+    requests, messages = [], []
+
+    def answer(connection, request):
+        requests.append(f"{request.path} {request.headers}")
+        return None if "Upgrade" in request.headers else connection.respond(200, "Hello")
+
+    def hear(connection):
+        messages.append(connection.recv(timeout=PATIENCE))
+        connection.send(f"{'0' * 32} {'0' * 64}")
+        messages.extend(connection)
+
+    with serve(hear, "127.0.0.1", port, process_request=answer) as listening:
+        threading.Thread(target=listening.serve_forever, daemon=True).start()
+        yield requests, messages
+        listening.shutdown()
+
+
+def test_a_program_on_this_port_learns_no_secret(browser):
+    with served() as server:
+        tab = Tab(browser, server).open()
+        assert server.token not in tab.page.url
+        tab.away = True
+        server.stop()
+        with squatter(server.port) as (requests, messages):
+            tab.text("Another program answers on this port").wait_for()
+            tab.page.wait_for_timeout(1000)
+            assert len(requests) == 1
+            assert server.token not in requests[0]
+            assert re.fullmatch("[0-9a-f]{32}", *messages)  # the nonce, and no proof
+    with served(port=server.port) as later:
+        # What was cached for the first name is not used for this one.
+        assert urlsplit(later.url).hostname != urlsplit(server.url).hostname
+        assert later.token != server.token
+        tab.page.goto(later.url)
+        tab.find(".square.legal").first.wait_for()
+        tab.close()
+
+
+# ---- pages of games, and marks -------------------------------------------------------------------
+
+
+def assert_shows(shown, position):
+    pieces = re.search(r'<g class="pieces">(.*?)</g>', shown, re.DOTALL)[1]
+    assert pieces.count("<use") == (position.own | position.opp).bit_count()
+    black, white = position.pieces(0).bit_count(), position.pieces(1).bit_count()
+    assert f'<p id="counts">black {black}, white {white}</p>' in shown
+
+
+SCRIPT = """
+    const $ = id => document.getElementById(id);
+    const seen = [];
+    const look = () =>
+        seen.push(document.querySelector("g.pieces").outerHTML + $("counts").outerHTML);
+    look();
+    for (const key of ["ArrowRight", "ArrowRight", "ArrowLeft", "Home", "End"]) {
+        document.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+        look();
+    }
+    $("search").value = "P2";
+    $("search").dispatchEvent(new Event("input"));
+    $("games").selectedIndex = 0;
+    $("games").dispatchEvent(new Event("change"));
+    $("moves").children[12].firstChild.click();
+    $("forward").click();
+    $("flip").click();
+    document.body.insertAdjacentHTML("beforeend", "<hr>" + seen.join("<hr>"));
+"""
+
+
+def test_a_browser_steps_through_games(tmp_path):
+    """From an address, by keys, by buttons, and to a game that is searched for."""
+    games = [random_record(OTHELLO, s, players=(f"p{s}", "q")) for s in range(3)]
+    file = tmp_path / "game.html"
+    page = write_page(games).replace("</body>", f"<script>{SCRIPT}</script></body>")
+    file.write_text(page, encoding="utf-8")
+    document = subprocess.run(
+        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+         "--disable-background-networking", f"--user-data-dir={tmp_path / 'profile'}",
+         "--dump-dom", file.as_uri() + "#game=2&ply=7"],
+        capture_output=True, text=True, check=True, timeout=120,
+    ).stdout  # fmt: skip
+    shown, *seen = re.split("<hr>(?=<g)", document)
+    positions = replay(games[1])
+    for part, ply in zip(seen, (7, 8, 9, 8, 0, -1), strict=True):
+        assert_shows(part, positions[ply])
+    assert "1 of 3 games" in shown
+    assert '<h1 id="name">p2 against q</h1>' in shown
+    assert_shows(shown, replay(games[2])[13])
+    assert 'id="flip" type="button" aria-pressed="true"' in shown
+    assert re.findall(">([a-h])</text>", shown) == [*"hgfedcba"]
+
+
+def test_a_click_asks_which_of_the_moves_of_a_square(browser, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", f"{HERE.parent}:{HERE}")
+    with (
+        served("--game", "fences:Fences") as server,
+        contextlib.closing(Tab(browser, server)) as tab,
+    ):
+        tab.open(f"{server.url}&play/fences:Fences")
+        tab.button("Begin").click()
+        tab.square("b2").click()
+        assert tab.find("dialog.ask button").all_inner_texts() == ["b2f", "b2p", "Cancel"]
+        tab.button("Cancel").click()
+        assert tab.plies == 0
+        tab.square("b2").click()
+        tab.button("b2f").click()
+        tab.until_ply(1)
+        assert tab.label("b2") == "b2, ann fence, last move"
+        assert tab.label("a1") == "a1, ann 1"
+        assert tab.find(".square .count").inner_text() == "1"
+        assert re.match("ann 1 .* bob 0", tab.find(".counts").inner_text())

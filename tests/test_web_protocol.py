@@ -19,7 +19,7 @@ OTHELLO = make("othello")
 
 @pytest.mark.parametrize("game_id", games.BUILT_IN)
 def test_positions_are_those_of_the_rules(page, game_id):
-    record = random_record(make(game_id), plies=60)
+    record = random_record(make(game_id), plies=40)
     told = line(game_id, *names(record))
     answer = page.ask("line", line=told)
     for shown, position in zip(answer["positions"], replay(record), strict=True):

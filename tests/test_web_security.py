@@ -5,7 +5,6 @@ import json
 import re
 import socket
 import stat
-import threading
 import time
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,11 +13,9 @@ import httpx
 import pytest
 from fuzzing import mutated_values
 from hypothesis import given, settings, strategies as st
-from web_browser import Tab, needs_browser
 from web_server import PATIENCE, line, served
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
-from websockets.sync.server import serve
 
 from boardenvs.utils.cache import private_folder
 from boardenvs.web.guard import STRANGER_SECONDS, address_in_file
@@ -119,48 +116,6 @@ def closed(connection):
     with contextlib.suppress(ConnectionError):
         return connection.recv(1) == b""
     return True
-
-
-@contextlib.contextmanager
-def squatter(port):
-    """A program that listens on a port: yields all that it is sent there."""
-    requests, messages = [], []
-
-    def answer(connection, request):
-        requests.append(f"{request.path} {request.headers}")
-        return None if "Upgrade" in request.headers else connection.respond(200, "Hello")
-
-    def hear(connection):
-        messages.append(connection.recv(timeout=PATIENCE))
-        connection.send(f"{'0' * 32} {'0' * 64}")
-        messages.extend(connection)
-
-    with serve(hear, "127.0.0.1", port, process_request=answer) as listening:
-        threading.Thread(target=listening.serve_forever, daemon=True).start()
-        yield requests, messages
-        listening.shutdown()
-
-
-@needs_browser
-def test_a_program_on_this_port_learns_no_secret(browser):
-    with served() as server:
-        tab = Tab(browser, server).open()
-        assert server.token not in tab.page.url
-        tab.away = True
-        server.stop()
-        with squatter(server.port) as (requests, messages):
-            tab.text("Another program answers on this port").wait_for()
-            tab.page.wait_for_timeout(1000)
-            assert len(requests) == 1
-            assert server.token not in requests[0]
-            assert re.fullmatch("[0-9a-f]{32}", *messages)  # the nonce, and no proof
-    with served(port=server.port) as later:
-        # What was cached for the first name is not used for this one.
-        assert urlsplit(later.url).hostname != urlsplit(server.url).hostname
-        assert later.token != server.token
-        tab.page.goto(later.url)
-        tab.find(".square.legal").first.wait_for()
-        tab.close()
 
 
 # ---- code ----------------------------------------------------------------------------------------
