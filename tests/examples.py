@@ -1,6 +1,7 @@
 """The examples of README, guides and docstrings, the prose that they stand in, and how they run."""
 
 import ast
+import functools
 import os
 import re
 import subprocess
@@ -139,6 +140,7 @@ def texts() -> Iterator[tuple[str, str]]:
         yield f"page of {game_id}", page_of(games.make(game_id))
 
 
+@functools.cache
 def examples(language: str) -> list[Example]:
     """All fenced blocks in this language."""
     return [

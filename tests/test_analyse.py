@@ -42,7 +42,14 @@ AGENTS = [
 ]
 
 
-CASES = [(game, spec) for game in KINDS for spec in AGENTS if spec != "perfect" or "wolf" in game]
+# In Lines of Action, which takes longest, one of each kind.
+LONG = ("greedy", "alphabeta:depth=2", "trained:shield=true", "mcts:rollouts=20,policy=trained")
+CASES = [
+    (game, spec)
+    for game in KINDS
+    for spec in (LONG if game == "lines_of_action" else AGENTS)
+    if spec != "perfect" or "wolf" in game
+]
 
 
 def some_positions(
