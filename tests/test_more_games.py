@@ -45,7 +45,7 @@ def late_positions(game: Game) -> list[Position]:
     for seed in range(6):
         line, _ = random_line(game, seed, 500)
         again = [b for a, b in pairwise(line[:-1]) if a.to_move == b.to_move]
-        found += [line[-3], *again[-1:]]
+        found += [line[-4], line[-7], *again[-1:]]
     return found
 
 
