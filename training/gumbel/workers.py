@@ -8,6 +8,8 @@ are or how fast. A round is played again if its process dies.
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
 import time
 from collections import Counter
 from collections.abc import Generator
@@ -70,6 +72,8 @@ _cpu = [0.0]  # seconds of this process until the end of its last round
 def _prepared(settings: str) -> tuple[SelfPlay, BoardNetwork]:
     """Return boards for the games of any worker, and a network for any weights."""
     th.set_num_threads(1)
+    if multiprocessing.parent_process() and hasattr(os, "nice"):
+        os.nice(10)  # all workers wait for the learner: it goes first
     config = decode(GumbelConfig, json.loads(settings), "the settings")
     play, device = SelfPlay(config, config.game_to_train()), find_device(config.device)
     network = BoardNetwork(play.game, config.network.size, find_precision(device))
