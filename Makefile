@@ -4,6 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 COMMA := ,
 
+# Tests that take long: of trainings, and of the code in guides and pages of games.
+TRAININGS := $(addprefix tests/test_,gumbel_training.py training.py ntuple.py outside_games.py)
+GUIDES := $(addprefix tests/test_,site.py examples.py readme.py games_page.py)
+
 # Some images of containers set it: each of hundreds of processes would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -13,13 +17,13 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(VENV)/.train
 	$(BIN)/python -m training.ppo configs/demo.yaml --overwrite
 
-# Style, types and all tests but those that have a target of their own below.
+# Style, types and all tests but those of other targets below, which take minutes or programs of their own.
 test: lint
 	@echo "The tests take some minutes; those that are skipped say why."
 	$(BIN)/python -m pytest -rs --numprocesses=auto --dist=loadfile --ignore-glob='tests/test_web_[ab]*' --ignore-glob='tests/test_jax*' \
 		--ignore=tests/test_learning.py --ignore-glob='tests/test_*_long.py' \
-		--ignore=tests/test_site.py --ignore=tests/test_breakthrough_installed.py \
-		--ignore=tests/test_distribution.py
+		--ignore=tests/test_breakthrough_installed.py --ignore=tests/test_distribution.py \
+		$(addprefix --ignore=,$(TRAININGS) $(GUIDES))
 
 # The package, and a game from outside of it, as others install them: environments of their own.
 installed: $(VENV)/.dev
@@ -30,8 +34,9 @@ installed: $(VENV)/.dev
 versions:
 	PYTHON=$(PYTHON) .ci/versions
 
-# Trainings until they are strong: some minutes.
+# Trainings that end, are killed and go on; and some until they are strong: some minutes.
 learning: $(VENV)/.dev
+	$(BIN)/python -m pytest $(TRAININGS)
 	BOARDENVS_BACKEND=numba $(BIN)/python -m pytest tests/test_learning.py tests/test_examples_long.py -k learning
 
 # The searches of every game in machine code, and the compiler of rules with all optimizations:
@@ -92,11 +97,11 @@ lint: $(VENV)/.dev
 	@echo "Checking types, which takes a minute the first time"
 	$(BIN)/mypy
 
-# The site: guides, games, reference; runs/site/index.html works from the file. All its links are tried.
+# The site: guides, games, reference; runs/site/index.html works from the file. All its links are tried, and all code.
 docs: $(VENV)/.dev $(VENV)/.docs
 	$(BIN)/python .ci/site/pages.py runs/pages
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --config-file .ci/site/mkdocs.yml
-	$(BIN)/python -m pytest tests/test_site.py
+	$(BIN)/python -m pytest $(GUIDES)
 	@echo "The site is in runs/site/: open $(CURDIR)/runs/site/index.html"
 
 install: $(VENV)/.dev
