@@ -7,6 +7,9 @@ COMMA := ,
 # Tests that take long: of trainings, and of the code in guides and pages of games.
 TRAININGS := $(addprefix tests/test_,gumbel_training.py training.py ntuple.py outside_games.py)
 GUIDES := $(addprefix tests/test_,site.py examples.py readme.py games_page.py)
+# The same, in files of others: a training, and what takes long to compile.
+TRAINED := tests/test_plain.py::test_the_guide_s_program_trains
+COMPILED := tests/test_operations.py::test_every_row_compiled tests/test_search.py::test_machine_code_searches_as_recorded
 
 # Some images of containers set it: each of hundreds of processes would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -23,7 +26,7 @@ test: lint
 	$(BIN)/python -m pytest -rs --numprocesses=auto --dist=loadfile --ignore-glob='tests/test_web_[ab]*' --ignore-glob='tests/test_jax*' \
 		--ignore=tests/test_learning.py --ignore-glob='tests/test_*_long.py' \
 		--ignore=tests/test_breakthrough_installed.py --ignore=tests/test_distribution.py \
-		$(addprefix --ignore=,$(TRAININGS) $(GUIDES))
+		$(addprefix --ignore=,$(TRAININGS) $(GUIDES)) $(addprefix --deselect=,$(TRAINED) $(COMPILED))
 
 # The package, and a game from outside of it, as others install them: environments of their own.
 installed: $(VENV)/.dev
@@ -36,14 +39,14 @@ versions:
 
 # Trainings that end, are killed and go on; and some until they are strong: some minutes.
 learning: $(VENV)/.dev
-	$(BIN)/python -m pytest $(TRAININGS)
+	$(BIN)/python -m pytest $(TRAININGS) $(TRAINED)
 	BOARDENVS_BACKEND=numba $(BIN)/python -m pytest tests/test_learning.py tests/test_examples_long.py -k learning
 
 # The searches of every game in machine code, and the compiler of rules with all optimizations:
 # minutes, most of them compiling.
 compiled: $(VENV)/.dev
 	NUMBA_OPT=3 $(BIN)/python -m pytest tests/test_compiled_long.py tests/test_kernel.py tests/test_operations.py \
-		tests/test_turn.py tests/test_wide.py -k "compiled_long or numba"
+		tests/test_turn.py tests/test_wide.py $(COMPILED) -k "compiled_long or numba or recorded"
 
 # Programs that others wrote as players, where they are installed (Debian's grhino, gnugo and stockfish), and ours through pipes.
 engines: $(VENV)/.dev
