@@ -76,7 +76,8 @@ def in_machine_code():
 @pytest.fixture
 def as_written(monkeypatch):
     """Rules in machine code as they are written: most of compiling is LLVM's optimizations, which
-    add nothing that rules could get wrong. `make compiled` has these tests with them: NUMBA_OPT=3.
+    add nothing that rules could get wrong. `make compiled` has the compiler's own tests with them
+    (NUMBA_OPT=3).
     """
     if find_spec("numba") and "NUMBA_OPT" not in os.environ:
         from numba import config

@@ -121,7 +121,7 @@ class Library(NamedTuple):
     convolve: Function  # of boards and a layer: boards, as if there were zeros around them
     trunk: Function  # `trunk`, or a faster function that computes the same
     mean: Function  # of boards: (B, channels)
-    tile: Function
+    tile: Function  # of x (B, n) and (1, k): (B, k * n), each row repeated
     relu: Function
     tanh: Function
     concatenate: Function
@@ -166,7 +166,7 @@ def trunk(library: Library, network: Any, full: Any, flat: Any) -> Any:
 
 
 def _add(library: Library, boards: Any, x: Any, layer: Any) -> Any:
-    """Return boards with what the layer makes of x, (B, inputs), added on all squares.
+    """Return boards plus, on every square, the layer's output for x, (B, inputs).
 
     In bfloat16 torch takes four times as long to add what it has to repeat.
     """

@@ -69,7 +69,7 @@ def load_evaluation(path: Path | str) -> Evaluation:
             )
         with _KIND.fitting(path):
             if any(about.get("heuristic", ())):
-                raise ValueError("its weights add to the game's heuristic, which none do any more")
+                raise ValueError("it adds a share of the game's heuristic, which is no longer read")
             game = games.make_from_file(about["game"], **about["rules"])
             tuples = _tuples(about["tuples"], game.board)
             # Older files do not say.
