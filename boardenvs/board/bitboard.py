@@ -96,8 +96,7 @@ class Direction(NamedTuple):
 
         ValueError in the rules of a game with another board.
         """
-        self.check_board(PLAYED_ON.get())
-        return _reach(self)
+        return reach(self, 1)
 
     @property
     def inner(self) -> int:
@@ -146,14 +145,14 @@ class Lanes(NamedTuple):
         return bits << distance | bits >> (64 - distance)
 
 
-@lru_cache(maxsize=256)
-def _reach(direction: Direction) -> int:
-    rows, columns = direction.board
+@lru_cache(maxsize=2048)
+def _reach(direction: Direction, count: int) -> int:
+    (rows, columns), dx, dy = direction.board, count * direction.dx, count * direction.dy
     return sum(
         1 << columns * y + x
         for y in range(rows)
         for x in range(columns)
-        if 0 <= x - direction.dx < columns and 0 <= y - direction.dy < rows
+        if 0 <= x - dx < columns and 0 <= y - dy < rows
     )
 
 
@@ -208,10 +207,8 @@ def steps(bits: Bits, direction: Direction, count: int) -> Bits:
 
 def reach(direction: Direction, count: int) -> int:
     """Return the squares on which `count` steps can end without having left the board."""
-    squares = direction.board.all
-    for _ in range(count):
-        squares = step(squares, direction)
-    return squares
+    direction.check_board(PLAYED_ON.get())
+    return _reach(direction, count)
 
 
 def ray(square: int, direction: Direction) -> int:

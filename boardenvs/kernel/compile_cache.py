@@ -140,7 +140,7 @@ class MachineCode(_Cache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled, where that can be."""
-        if not self._parts.check_cachable(data):
+        if data.library.has_dynamic_globals:  # addresses of this process, as with NUMBA_OPT=0
             return
         content = dumps(self._parts.reduce(data))
         path = self.path(sig, data.codegen)

@@ -71,13 +71,14 @@ def solve_all(game: Game) -> IntArray:
     """Solve the game; it takes less than 1 GB of memory."""
     numbered = NUMBERINGS[type(game)]
     ends = np.zeros(numbered.COUNT, np.int8)
-    moves: list[IntArray] = []
+    moves: list[tuple[IntArray, IntArray]] = []
     for chunk in numbered.CHUNKS:
         ids, state = numbered.positions(game, *chunk)
         ends[ids] = np.where(state.terminated, np.sign(game.score_margin(state)), 0)
         rows, _, after = successors(game, state)
-        moves.append(np.array([ids[rows], numbered.numbers(game, after)], np.int32))
-    return solve(ends, *np.concatenate(moves, axis=1))
+        numbers = ids[rows], numbered.numbers(game, after)
+        moves.append((numbers[0].astype(np.int32), numbers[1].astype(np.int32)))
+    return solve(ends, moves)
 
 
 def read(path: Path, key: str, count: int) -> IntArray | None:
@@ -112,34 +113,38 @@ def _sealed(key: str, body: bytes) -> bytes:
 # move, are known, and forgets the moves that are.
 
 
-def solve(ends: Int8Array, sources: IntArray, targets: IntArray) -> IntArray:
+def solve(ends: Int8Array, moves: list[tuple[IntArray, IntArray]]) -> IntArray:
     """Return the winner of each of N positions with perfect play, and the plies to the end,
     (N,) int16.
 
-    Move i leads from position `sources[i]` to `targets[i]`, (E,) each, and passes the turn. `ends`,
-    (N,), is 1 if the game is over and the side to move has won, -1 if it has lost, else 0; no move
-    leaves a finished game. The result is d + 1 if the side to move wins in at most d plies, -(d +
-    1) if it loses in d plies at the earliest, and 0 if neither side can force an end. Winners hurry
-    and losers delay.
+    Moves lead from `sources[i]` to `targets[i]`, and pass the turn: pairs of (E,), in parts whose
+    copies are small. `ends`, (N,), is 1 if the game is over and the side to move has won, -1 if it
+    has lost, else 0; no move leaves a finished game. The result is d + 1 if the side to move wins
+    in at most d plies, -(d + 1) if it loses in d plies at the earliest, and 0 if neither side can
+    force an end. Winners hurry and losers delay.
     """
     codes = ends.astype(np.int16)
-    waiting = np.flatnonzero(_marks(sources, len(codes)))
+    waiting = np.flatnonzero(_sources(moves, len(codes)))
     plies, before = 0, -1
     while len(waiting) != before:
         plies += 1
-        after = codes[targets]
-        codes[sources[after < 0]] = plies + 1
+        won, undecided = list[IntArray](), list[tuple[IntArray, IntArray]]()
+        for sources, targets in moves:
+            after = codes[targets]
+            won.append(sources[after < 0])
+            undecided.append((sources[after == 0], targets[after == 0]))
+        codes[np.concatenate(won)] = plies + 1
         # A move to a position that is won there does not help, and a decided source needs none.
-        useful = (after == 0) & (codes[sources] == 0)
-        sources, targets = sources[useful], targets[useful]
-        still = _marks(sources, len(codes))
+        moves = [(s[useful], t[useful]) for s, t in undecided for useful in [codes[s] == 0]]
+        still = _sources(moves, len(codes))
         codes[waiting[~still[waiting] & (codes[waiting] == 0)]] = -(plies + 1)
         before, waiting = len(waiting), np.flatnonzero(still)
     return codes
 
 
-def _marks(numbers: IntArray, below: int) -> BoolArray:
-    """Return an array that is True at these numbers, (below,) bool."""
+def _sources(moves: list[tuple[IntArray, IntArray]], below: int) -> BoolArray:
+    """Return an array that is True at the sources of these moves, (below,) bool."""
     marks = np.zeros(below, np.bool_)
-    marks[numbers] = True
+    for sources, _ in moves:
+        marks[sources] = True
     return marks

@@ -36,7 +36,7 @@ def numbers(game: Game, state: State) -> IntArray:
     game.check_state(state)
     sides = np.where(state.to_move, state.words[1::-1], state.words[:2])
     mirrored = (sides[1] & ~np.uint64(_DARK)) != 0
-    wolf, sheep = np.where(mirrored, MIRROR.apply(sides), sides)
+    wolf, sheep = np.where(mirrored, MIRROR.apply(sides), sides) if mirrored.any() else sides
     rank = np.searchsorted(_flocks(), sheep)
     fits = (np.bitwise_count(wolf) == 1) & (wolf & sheep == 0)
     fits &= _flocks()[rank % FLOCKS] == sheep

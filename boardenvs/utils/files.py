@@ -147,8 +147,9 @@ def read_bytes(path: Path, most: int) -> bytes:
     """Return what a file has; OSError if it is no file, or longer than this many bytes."""
     refuse_pipe(path)
     with path.open("rb") as file:
-        content = file.read(most + 1)
-    if len(content) > most:
+        long = os.fstat(file.fileno()).st_size > most
+        content = b"" if long else file.read(most + 1)  # sizes of special files may be 0
+    if long or len(content) > most:
         raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", str(path))
     return content
 
