@@ -9,7 +9,8 @@ TRAININGS := $(addprefix tests/test_,gumbel_training.py training.py ntuple.py ou
 GUIDES := $(addprefix tests/test_,site.py examples.py readme.py games_page.py)
 # The same, in files of others: a training, and what takes long to compile.
 TRAINED := tests/test_plain.py::test_the_guide_s_program_trains
-COMPILED := tests/test_operations.py::test_every_row_compiled tests/test_search.py::test_machine_code_searches_as_recorded
+COMPILED := tests/test_operations.py::test_every_row_compiled tests/test_search.py::test_machine_code_searches_as_recorded \
+	'tests/test_search.py::test_ctrl_c_ends_a_search[numba]'
 
 # Some images of containers set it: each of hundreds of processes would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE

@@ -59,6 +59,8 @@ def game(name):
 @pytest.fixture(params=BACKENDS)
 def backend(request):
     """Each compiler of the rules in turn."""
+    if request.param == "numba":
+        pytest.importorskip("numba")
     set_backend(request.param)
     yield request.param
     set_backend(None)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from functools import cache
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 from command_line import rows, run
 from negamax import is_over, lead_with_best_play, loses_within, wins_within
-from scipy.special import ndtri
 
 from boardenvs.agents import Agent, as_agent, make_agent
 from boardenvs.exams import take_exam
@@ -124,7 +124,7 @@ def test_answers_are_marked_by_what_they_keep_and_lose(
         assert marked.total.loss == pytest.approx(np.mean(lost))
         assert marked.total.best == lost.count(0) / len(lost)
         error = np.std(lost, ddof=1) / len(lost) ** 0.5
-        ends = np.mean(lost) + ndtri([0.025, 0.975]) * error
+        ends = np.mean(lost) + np.array([-1, 1]) * NormalDist().inv_cdf(0.975) * error
         assert (marked.total.loss_low, marked.total.loss_high) == pytest.approx(tuple(ends))
 
 

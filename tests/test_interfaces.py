@@ -320,6 +320,7 @@ def machine(name: str) -> type[RuleBasedStateMachine]:
     return Interfaces
 
 
+@pytest.mark.usefixtures("as_written")
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_interface_plays_the_reference(name: str) -> None:
     """With machine code for Othello; that of the others is compared in test_turn.py."""

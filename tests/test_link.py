@@ -6,11 +6,14 @@ from typing import Any
 
 import loops_perft
 import numpy as np
+import pytest
 from variants import make
 
 from boardenvs.kernel.link import link
 from boardenvs.search.compiler import position_size, position_words, words
 from boardenvs.utils.splitmix import GOLDEN, mix
+
+pytestmark = pytest.mark.usefixtures("as_written")
 
 
 def linked() -> Any:

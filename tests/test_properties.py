@@ -118,11 +118,21 @@ def moves_as_far(game, symmetry, position):
         return False
 
 
-@pytest.mark.usefixtures("backend")
-@pytest.mark.parametrize("name", [*KINDS, "hex", "chess", "checkers", "connect_four", "go"])
+VIEWED = [*KINDS, "hex", "chess", "checkers", "connect_four", "go"]
+
+
+@pytest.mark.parametrize(
+    ("name", "backend"),
+    [
+        *((name, "numpy") for name in VIEWED),
+        # One of each kind: without a view of the mover, with one, and on several words.
+        *((name, "numba") for name in ("wolf_and_sheep", "checkers", "hex")),
+    ],
+    indirect=["backend"],
+)
 @settings(max_examples=3)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_views_of_a_batch_are_those_of_each_position(name, seed):
+def test_views_of_a_batch_are_those_of_each_position(name, backend, seed):
     """Words square by square, legal actions and planes; and what is reordered comes back."""
     game, rng = make(name), np.random.default_rng(seed)
     positions = batch_of(game, seed % 1000)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from arena_agents import Otherwise, highest
 from command_line import rows, run
-from scipy.special import bdtr
+from test_ratings import binomial
 
 from boardenvs.agents import as_agent, make_agent
 from boardenvs.agents.levels import LEVELS, Mixture, read_levels
@@ -135,7 +135,7 @@ def test_an_interval_is_that_of_the_binomial_distribution(known: Callable[..., S
     known({"random": 0.0}, 200.0, np.random.default_rng(0))
     found = estimate({"random": 0.0}, error=1e-6, games=800)
     (met,) = found.against
-    at_most = bdtr(np.arange(401), 400, met.score)
+    at_most = binomial(400, met.score)
     won = np.array([*np.searchsorted(at_most, [0.025, 0.975]), 400 * met.score])
     expected = 400 * np.log10((2 * won + 0.5) / (800 - 2 * won + 0.5))  # with the prior's game
     assert (*ends(found), found.rating) == pytest.approx(expected, abs=4)

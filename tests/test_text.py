@@ -446,8 +446,9 @@ def test_tools_name_no_file():
 
 
 def test_tools_are_stopped_in_time(monkeypatch, tmp_path):
+    monkeypatch.setenv("ARENA_TEST_PIDS", str(tmp_path / "pids"))
     with pytest.raises(ValueError, match="may take 1 second"):
-        GameTools(opponent="alphabeta:depth=60", seconds=1).new_game(seat="white")
+        GameTools("othello", "python:arena_agents:waiting", seconds=1).new_game(seat="white")
     monkeypatch.setenv("ARENA_TEST_FLAG", str(tmp_path / "flag"))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     tools = GameTools("othello", "python:arena_agents:dying_once", seconds=300)

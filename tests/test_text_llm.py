@@ -110,7 +110,8 @@ def test_no_move_is_paid_for_twice(tmp_path):
     """A match that a limit stops, and that is killed in a line, goes on with the same log, although
     the model answers the same question otherwise each time.
     """
-    game, log, rng = make("wolf_and_sheep"), tmp_path / "log.jsonl", random.Random(1)
+    game, log = boardenvs.games.parse("wolf_and_sheep:max_plies=12"), tmp_path / "log.jsonl"
+    rng = random.Random(1)
 
     def any_move(prompt):
         moves = re.search(r"Your legal moves are: (.*)\.", prompt)[1].split(", ")

@@ -6,7 +6,6 @@ import importlib
 import json
 import random
 import struct
-from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -52,13 +51,7 @@ VARIANTS = _variants()
 BUILT_IN = [name for name, (game_id, _) in VARIANTS.items() if game_id in FIVE]
 of_built_in = pytest.mark.parametrize("name", BUILT_IN)
 
-BACKENDS = [
-    "numpy",
-    pytest.param(
-        "numba",
-        marks=pytest.mark.skipif(not find_spec("numba"), reason="numba is not installed"),
-    ),
-]
+BACKENDS = ["numpy", "numba"]
 
 
 @functools.cache
