@@ -34,6 +34,11 @@ def test_work_is_counted_by_the_second_and_all_take_turns():
 def test_all_that_the_guides_show(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(CI / "bench")
     monkeypatch.setattr(os, "sched_setaffinity", lambda *_: None, raising=False)
+    import workloads  # type: ignore[import-not-found]
+
+    few = {"PLIES": 30, "POSITIONS": 2, "NODES": {"numpy": 100}}
+    for name, value in {**few, "SIMULATIONS": {"numpy": {1: 10, 64: 2}}}.items():
+        monkeypatch.setattr(workloads, name, value)
     main = runpy.run_path(str(CI / "bench/__main__.py"), run_name="bench")["main"]
     main(["othello"], [1, 8], rounds=2, seconds=0.01, out=tmp_path)
     set_backend(None)

@@ -135,6 +135,21 @@ def test_a_share_of_the_plies_is_searched_in_full_with_noise_and_learnt() -> Non
     assert abs(share - 0.4) < 4 * np.sqrt(0.4 * 0.6 / (40 * BOARDS))
 
 
+def test_one_side_plays_without_search_and_against_an_opponent_the_network_does() -> None:
+    """The other side of a game of its own is searched quickly."""
+    capped = {"playout_cap_simulations": 4, "playout_cap_role_share": 1.0}
+    play, recorder = begun({"full_share": NEVER, **capped}, opponents={FOLLOWED: 0.5})
+    searched = set[tuple[int, int]]()
+    for before, after in seen(play, recorder, 20):
+        expected = after_first(play, before)
+        boards = np.flatnonzero((after.own != expected.own) & ~over(play.game, expected))
+        assert play.boards.self_play[boards].all()
+        searched |= set(zip(boards.tolist(), before.to_move[boards].tolist(), strict=True))
+    own = np.flatnonzero(play.boards.self_play).tolist()
+    assert sorted(board for board, _ in searched) == own
+    assert {role for _, role in searched} == {0, 1}
+
+
 @pytest.mark.parametrize("opponents", [{}, {FOLLOWED: 0.5}])
 def test_games_leave_their_results_at_their_own_positions(opponents: dict[str, float]) -> None:
     """As the rules have them, to the first role; and what an opponent lets be won is a metric."""

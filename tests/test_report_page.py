@@ -44,6 +44,29 @@ def test_numbers_stand_to_the_right_in_the_tables_of_a_report():
     assert table.splitlines()[1] == "| --- | ---: | ---: | ---: | --- |"
 
 
+def test_a_learning_curve_is_of_scores_within_their_intervals(monkeypatch):
+    report = pytest.importorskip("training.report")
+    scores = [(0.25, 0.125, 0.375), (0.5, 0.25, 0.625)]
+    counted = {"wins": 1, "draws": 2, "losses": 3}
+    results = [
+        report.SuiteResult(
+            steps=(step + 1) * 10**6,
+            minutes=1,
+            cpu_minutes=1,
+            scores={"random": {"score": score, "low": low, "high": high, **counted}},
+        )
+        for step, (score, low, high) in enumerate(scores)
+    ]
+    monkeypatch.setattr(report, "to_svg", lambda figure, title: figure)
+    (axes,) = report.draw_learning_curve(results, 10**6).axes
+    best, line = axes.lines
+    assert (best.get_xdata(), line.get_label()) == ([1, 1], "random")
+    assert line.get_xydata().tolist() == [[1, 0.25], [2, 0.5]]
+    (band,) = axes.collections
+    corners = {tuple(point) for point in band.get_paths()[0].vertices.tolist()}
+    assert corners == {(1, 0.125), (2, 0.25), (1, 0.375), (2, 0.625)}
+
+
 def test_names_of_others_keep_their_signs():
     """What Markdown takes for a cell's end, and matplotlib for a formula."""
     table = ReportTable([{"player": "a|b", "rating": "1"}])

@@ -142,6 +142,7 @@ def test_a_game_of_another_package_is_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Own, "files", tmp_path / "files")
+    monkeypatch.setattr("boardenvs.arena.tournament._cores", lambda: 0)  # all in this process
     monkeypatch.setattr(pool_script, "PLAYOUTS", ("mcts:simulations=5",))
     monkeypatch.setattr(levels_script, "_GAMES", 2)
     monkeypatch.setattr(exam_script, "PLAYOUTS", ("mcts:simulations=5",))
