@@ -35,10 +35,16 @@ if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_I
     signal.signal(signal.SIGHUP, lambda number, frame: None)
 
 
+gc.disable()
+
+
 def pytest_collection_finish():
-    """What is imported by now stays: looking for garbage in it takes a twentieth of the time."""
-    gc.collect()
+    """What is imported by now stays, and tests leave little garbage: looking for it as often as
+    Python does takes a twentieth of the time.
+    """
     gc.freeze()
+    gc.set_threshold(50_000)
+    gc.enable()
 
 
 # Where it is not installed; where it is, that one comes first.
@@ -85,6 +91,14 @@ def as_written(monkeypatch):
         from numba import config
 
         monkeypatch.setattr(config, "OPT", type(config.OPT)(0))
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Tournaments without pictures, which take longer to draw than most games to play."""
+    pictures = pytest.importorskip("boardenvs.arena.pictures")
+    for name in ("ratings", "cost"):
+        monkeypatch.setattr(pictures, name, lambda table: b"<svg/>")
 
 
 # ---- the page in the browser ---------------------------------------------------------------------

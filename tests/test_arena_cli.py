@@ -18,6 +18,8 @@ from boardenvs.games import make
 from boardenvs.records import check, load
 from boardenvs.utils import console
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 
 def test_a_match_is_the_same_by_command_and_in_python(tmp_path: Path) -> None:
     """To the game, and of more openings than one block; in a game that leaves openings out."""

@@ -148,6 +148,7 @@ def put(path, content="mine"):
     return path
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_tournament_removes_what_it_wrote_and_nothing_else(tmp_path, monkeypatch):
     """A disk that is full at a new start is no dead end."""
 
@@ -168,6 +169,7 @@ def test_a_tournament_removes_what_it_wrote_and_nothing_else(tmp_path, monkeypat
     assert {p for p in path.rglob("*") if p.is_file()} == ours | theirs
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     "name", ["tournament.json", "games.jsonl", "report.md", "reversi/cost.svg"]
 )

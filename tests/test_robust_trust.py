@@ -147,6 +147,7 @@ def test_what_is_safe_to_open_runs_nothing(row, capsys):
 # ---- code that was asked for ---------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_tournaments_code_is_imported_with_trust():
     for change, named in ((PLAYERS, "python:planted"), (PLIES, "planted:Game")):
         with pytest.raises(ValueError, match=f"code, which has not been imported: {named}"):
