@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from boardenvs.game.game import Game
-from boardenvs.game.perft import successors
-from boardenvs.game.state import BoolArray, Int8Array, IntArray
+from boardenvs.game.state import Int8Array, IntArray, take
 from boardenvs.games.tictactoe import TicTacToe
 from boardenvs.games.wolf_and_sheep import WolfAndSheep
 from boardenvs.tablebase import numbering, tictactoe
@@ -75,9 +74,14 @@ def solve_all(game: Game) -> IntArray:
     for chunk in numbered.CHUNKS:
         ids, state = numbered.positions(game, *chunk)
         ends[ids] = np.where(state.terminated, np.sign(game.score_margin(state)), 0)
-        rows, _, after = successors(game, state)
-        numbers = ids[rows], numbered.numbers(game, after)
-        moves.append((numbers[0].astype(np.int32), numbers[1].astype(np.int32)))
+        rows, actions = np.divmod(np.flatnonzero(game.legal(state)), game.num_actions)
+        *inputs, _ = take(state, rows).inputs
+        after = game.empty(len(rows))  # of which only squares and turns are filled in
+        game.kernels.words_after.batch(
+            [*inputs, actions.view(np.uint64)], [*after.words, after.to_move]
+        )
+        targets = numbered.numbers(game, after)
+        moves.append((ids[rows].astype(np.int32), targets.astype(np.int32)))
     return solve(ends, moves)
 
 
@@ -117,34 +121,29 @@ def solve(ends: Int8Array, moves: list[tuple[IntArray, IntArray]]) -> IntArray:
     """Return the winner of each of N positions with perfect play, and the plies to the end,
     (N,) int16.
 
-    Moves lead from `sources[i]` to `targets[i]`, and pass the turn: pairs of (E,), in parts whose
-    copies are small. `ends`, (N,), is 1 if the game is over and the side to move has won, -1 if it
-    has lost, else 0; no move leaves a finished game. The result is d + 1 if the side to move wins
-    in at most d plies, -(d + 1) if it loses in d plies at the earliest, and 0 if neither side can
-    force an end. Winners hurry and losers delay.
+    Moves lead from `sources[i]` to `targets[i]`, and pass the turn: pairs of (E,), in parts, each
+    with all moves of its positions; the list is used up. `ends`, (N,), is 1 if the game is over and
+    the side to move has won, -1 if it has lost, else 0; no move leaves a finished game. The result
+    is d + 1 if the side to move wins in at most d plies, -(d + 1) if it loses in d plies at the
+    earliest, and 0 if neither side can force an end. Winners hurry and losers delay.
     """
-    codes = ends.astype(np.int16)
-    waiting = np.flatnonzero(_sources(moves, len(codes)))
-    plies, before = 0, -1
-    while len(waiting) != before:
+    codes, decided, plies = ends.astype(np.int16), ends != 0, 0
+    while decided.any():
         plies += 1
-        won, undecided = list[IntArray](), list[tuple[IntArray, IntArray]]()
-        for sources, targets in moves:
+        won, stuck = [np.empty(0, np.int32)], np.zeros(len(codes), np.bool_)
+        for part, (sources, targets) in enumerate(moves):
+            # A part none of whose targets was decided a ply ago is as it was.
+            if not targets.size or not decided[targets.min() : targets.max() + 1].any():
+                continue
             after = codes[targets]
             won.append(sources[after < 0])
-            undecided.append((sources[after == 0], targets[after == 0]))
-        codes[np.concatenate(won)] = plies + 1
-        # A move to a position that is won there does not help, and a decided source needs none.
-        moves = [(s[useful], t[useful]) for s, t in undecided for useful in [codes[s] == 0]]
-        still = _sources(moves, len(codes))
-        codes[waiting[~still[waiting] & (codes[waiting] == 0)]] = -(plies + 1)
-        before, waiting = len(waiting), np.flatnonzero(still)
+            stuck[sources] = True
+            # Others lead to positions that are won there, which does not help.
+            moves[part] = sources, targets = sources[after == 0], targets[after == 0]
+            stuck[sources] = False
+        # Who has won before needs no other win, and is not stuck either.
+        first = np.concatenate(won)
+        codes[first[codes[first] == 0]] = plies + 1
+        codes[stuck & (codes == 0)] = -(plies + 1)
+        decided = np.abs(codes) == plies + 1
     return codes
-
-
-def _sources(moves: list[tuple[IntArray, IntArray]], below: int) -> BoolArray:
-    """Return an array that is True at the sources of these moves, (below,) bool."""
-    marks = np.zeros(below, np.bool_)
-    for sources, _ in moves:
-        marks[sources] = True
-    return marks
