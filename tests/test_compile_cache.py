@@ -34,19 +34,18 @@ def counted(*arguments, **named):
 compiler.compile_extra = counted
 import numba.core.dispatcher
 numba.core.dispatcher.compiler.compile_extra = counted
-import boardenvs, loops_perft
+import boardenvs, loops_perft, numpy as np
 from boardenvs.kernel.link import link
 from boardenvs.search.compiler import position_words
-game, other = map(boardenvs.games.make, ("tictactoe", "othello"))
-state = other.init(3)
-a, b = state.own.copy(), state.opp.copy()
-other.kernels.points.batch([state.own, state.opp, state.own], [a, b])
+game, none = boardenvs.games.make("tictactoe"), np.zeros(2, np.uint64)
+a, b = np.full((2, 2), 9, np.uint64)
+game.kernels.points.batch([np.array([7, 3], np.uint64), none, none], [a, b])
 roots = position_words(game.init(1)).ravel()
 links = {"step_words": game.kernels.step_words, "sample": game.kernels.sample}
 sizes = {"WORD_COUNT": 2, "KNOWN_WORDS": 2, "ALTERNATES": True}
 sizes |= {"LEGAL_WORDS": game.legal_words, "NOOP": game.noop}
 perft = link(loops_perft, links, sizes).perft
-print(a.tolist() == [2, 2, 2] == b.tolist() and perft(roots, 0, 4), *compiled)
+print([*a, *b] == [1, 0, 0, 0] and perft(roots, 0, 4), *compiled)
 """
 
 
