@@ -1,6 +1,6 @@
 """The searches of all games in machine code: minutes, nearly all of them compiling.
 
-`make compiled` runs them; `make test` has one game's alpha-beta, and the others in Python.
+`make compiled` runs them; `make test` has them in Python.
 """
 
 from __future__ import annotations

@@ -464,7 +464,7 @@ def test_a_fault_costs_one_game(protocol: str, fault: str) -> None:
 def test_a_program_may_refuse_a_pass() -> None:
     """GRhino does that if it has passed by itself."""
     engine = Played(lambda number: refusing(honest(OTHELLO, "gtp"), "pass"), "gtp")
-    result = play_match(OTHELLO, engine, "random", 4)
+    result = play_match(OTHELLO, engine, "random", 2)
     assert (np.array(result.actions) == OTHELLO.noop).any()
     assert not result.stats[0].forfeits
 

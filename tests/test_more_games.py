@@ -187,7 +187,7 @@ def test_trees_prove_what_plain_search_proves() -> None:
     decided = 0
     for position in late_positions(game):
         seeds = np.zeros(1, np.uint64)
-        found = search_trees(game, stack([position]), seeds, simulations=300)
+        found = search_trees(game, stack([position]), seeds, simulations=150)
         for action in position.legal_actions():
             lower, upper = found.lower[0, action], found.upper[0, action]
             assert lower <= found.values[0, action] <= upper

@@ -60,7 +60,7 @@ def test_numpy_and_torch_agree(game_id: str, size: dict[str, Any]) -> None:
     other.take(policy)
     for mine, theirs in zip(network.parameters(), other.parameters(), strict=True):
         assert th.equal(mine, theirs)
-    state = random_openings(game, 40, (0, 14), np.random.default_rng(0))
+    state = random_openings(game, 16, (0, 8), np.random.default_rng(0))
     legal = game.legal(state)
     with th.no_grad():
         planes = th.as_tensor(game.observe_planes(state))
@@ -199,7 +199,7 @@ def test_trainings_begin_as_the_policy_that_they_are_given(name: str, tmp_path: 
     size = policy.network.size
     network = {name: size[name] for name in ("hidden", "channels", "blocks") if name in size}
     begun = _by_ppo(settings, network)
-    state = random_openings(policy.game, 60, (4, 20), np.random.default_rng(0))
+    state = random_openings(policy.game, 20, (4, 8), np.random.default_rng(0))
     results = [x.evaluate(policy.game, state) for x in (begun, policy)]
     for found, known in zip(*results, strict=True):
         np.testing.assert_allclose(found, known, atol=1e-5)
