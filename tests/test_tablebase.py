@@ -70,6 +70,31 @@ def test_every_position_follows_from_its_successors(name: str) -> None:
         np.testing.assert_array_equal(value * (1000 - distance), best)
 
 
+def test_any_game_is_solved_as_ply_by_ply() -> None:
+    """Moves at random between positions, some of which end; also in circles, which nobody wins."""
+    deepest, size = 0, 300
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        ends = rng.choice([1, 0, -1], size, p=[0.04, 0.92, 0.04]).astype(np.int8)
+        targets = [rng.integers(size, size=rng.integers(1, 5) * (end == 0)) for end in ends]
+        sources = [np.full(len(some), number) for number, some in enumerate(targets)]
+        parts = [
+            (np.concatenate(sources[first::3]), np.concatenate(targets[first::3]))
+            for first in range(3)
+        ]
+        expected, before = ends.astype(int), None
+        while not np.array_equal(expected, before):
+            before, plies = expected.copy(), int(np.abs(expected).max())
+            for number in np.flatnonzero(before == 0):
+                after = before[targets[number]]
+                if (after < 0).any() or (after > 0).all():
+                    expected[number] = plies + 1 if (after < 0).any() else -plies - 1
+        np.testing.assert_array_equal(build.solve(ends, parts), expected)
+        assert (expected == 0).any()
+        deepest = max(deepest, plies)
+    assert deepest > 5
+
+
 # ---- numbers, and what is outside ----------------------------------------------------------------
 
 
