@@ -82,7 +82,7 @@ def test_any_game_is_solved_as_ply_by_ply() -> None:
             (np.concatenate(sources[first::3]), np.concatenate(targets[first::3]))
             for first in range(3)
         ]
-        expected, before = ends.astype(int), None
+        expected, before = ends.astype(int), np.zeros(size, int)
         while not np.array_equal(expected, before):
             before, plies = expected.copy(), int(np.abs(expected).max())
             for number in np.flatnonzero(before == 0):
