@@ -62,7 +62,7 @@ class OpponentPool:
         """Go on from a `snapshot`; return what is wrong with files that cannot be read."""
         self._rng.bit_generator.state = deepcopy(snapshot["rng"])
         self._kept.clear()
-        self._drawn = list(snapshot["drawn"])
+        self._drawn = [str(name) for name in snapshot["drawn"]]
         problems = []
         for name in snapshot["files"]:
             try:
