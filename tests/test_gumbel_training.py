@@ -257,10 +257,7 @@ TINY: dict[str, Any] = {
     "game": "othello",
     "steps": 256,
     "checkpoint_every": 128,
-    "self_play": {
-        "boards": 8, "opening_plies": [40, 50], "opponents": {"greedy": 0.25},
-        "pool": {"share": 0.5, "every": 128},
-    },
+    "self_play": {"boards": 8, "opening_plies": [40, 50], "opponents": {"greedy": 0.25}},
     "search": {
         "simulations": 4, "considered": 2, "playout_cap_simulations": 1,
         "playout_cap_role_share": 0.5,
@@ -315,9 +312,7 @@ def test_a_round_that_is_played_again_is_the_same(tiny: str) -> None:
     network, games = BoardNetwork(make("othello"), {"hidden": [16]}), None
     weights = {name: x.numpy() for name, x in network.state_dict().items()}
     for _ in range(2):
-        one, again = (
-            Round(settings.model_dump_json(), 0, weights, games, []).run() for _ in range(2)
-        )
+        one, again = (Round(settings.model_dump_json(), 0, weights, games).run() for _ in range(2))
         games = one.games
         assert same(one._replace(seconds=0), again._replace(seconds=0))
 

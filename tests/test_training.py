@@ -461,6 +461,7 @@ def test_commands_in_guides_have_valid_settings() -> None:
         ("", "report.opponents=['alphabeta:depth=1']", "which self_play.opponents has too"),
         ("", "report.opponents=[perfect]", "report.opponents: 'perfect' cannot play othello"),
         ("", "steps", "write it as key=value"),
+        ("gumbel", "self_play.pool={share: .5}", "search has no pool"),
         ("gumbel", "learning.replay=100", "learning.replay is 100: it must be 512 or more"),
         ("gumbel", "start=trained", r"start is 'trained', a network of .*hidden"),
         (

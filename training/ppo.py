@@ -70,9 +70,9 @@ class PPORun(Run):
         if not hasattr(self.learner, "callback"):
             self.learner.begin(self.config.steps, self.callbacks)
         boards = self.env.boards
-        count = sum(group.name == POOL for group in boards.groups)
-        if opponents := self.pool.draw(count):
-            boards.set_opponents(POOL, opponents)
+        if self._has_pool and len(self.pool):
+            count = sum(group.name == POOL for group in boards.groups)
+            boards.set_opponents(POOL, self.pool.draw(count))
         self.steps += self.env.num_envs * self.learner.n_steps
         self.learner.update(self.config.ppo.entropy_bonus_at(self.steps / self.config.steps))
         metrics = {name: float(x) for name, x in self.logger.name_to_value.items()}

@@ -23,7 +23,9 @@ class OpponentPool:
         self._size = size
         self._rng = np.random.default_rng([seed, size])
         self._kept: dict[str, Policy] = {}  # by file, oldest first
-        self._drawn: list[str] = []  # the files of the last draw
+
+    def __len__(self) -> int:
+        return len(self._kept)
 
     def add(self, policy: Policy, steps: int) -> None:
         """Add a snapshot, and write it to its file."""
@@ -31,38 +33,23 @@ class OpponentPool:
         path.parent.mkdir(parents=True, exist_ok=True)
         save_policy(policy, path)
         self._kept[path.name] = load_policy(path)
-        for old in {*list(self._kept)[: -self._size]} - {*self._drawn}:
+        for old in list(self._kept)[: -self._size]:
             del self._kept[old]
 
     def draw(self, count: int) -> list[PolicyAgent]:
-        """Draw opponents uniformly, distinct if there are enough; they sample their actions. There
-        are none without a snapshot.
-        """
-        files = list(self._kept)[-self._size :]
-        if not files:
-            return []
-        chosen = self._rng.choice(len(files), count, replace=count > len(files))
-        self._drawn = [files[i] for i in chosen]
-        return self.draw_again(count)
-
-    def draw_again(self, count: int) -> list[PolicyAgent]:
-        """Return the opponents of the last draw; draw others if it had not this number, or if some
-        of their files cannot be read any more.
-        """
-        if len(self._drawn) != count or not self._kept.keys() >= {*self._drawn}:
-            return self.draw(count)
-        return [PolicyAgent(self._kept[name], sample=True) for name in self._drawn]
+        """Draw opponents uniformly, distinct if there are enough; they sample their actions."""
+        policies = list(self._kept.values())
+        chosen = self._rng.choice(len(policies), count, replace=count > len(policies))
+        return [PolicyAgent(policies[i], sample=True) for i in chosen]
 
     def snapshot(self) -> dict[str, Any]:
         """Return what later draws depend on: the files' names and the generator."""
-        state = deepcopy(self._rng.bit_generator.state)
-        return {"files": list(self._kept), "drawn": self._drawn, "rng": state}
+        return {"files": list(self._kept), "rng": deepcopy(self._rng.bit_generator.state)}
 
     def restore(self, snapshot: dict[str, Any]) -> list[str]:
         """Go on from a `snapshot`; return what is wrong with files that cannot be read."""
         self._rng.bit_generator.state = deepcopy(snapshot["rng"])
         self._kept.clear()
-        self._drawn = [str(name) for name in snapshot["drawn"]]
         problems = []
         for name in snapshot["files"]:
             try:

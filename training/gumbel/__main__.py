@@ -45,7 +45,7 @@ class GumbelRun(Run):
             network.take(start)
         self.learner = NetworkLearner(self.game, network.to(device), settings)
         self._replay = ReplayBuffer(self.game, settings.replay, settings.search_value)
-        self._workers = SelfPlayWorkers(config, self.learner.player, self.pool)
+        self._workers = SelfPlayWorkers(config, self.learner.player)
         self._rounds = self._workers.rounds()
         self._to_learn = 0.0  # positions to learn from, of those played
 

@@ -65,6 +65,8 @@ class GumbelConfig(RunSettings):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        if self.self_play.pool.share:
+            raise ValueError("search has no pool of opponents: leave out self_play.pool")
         least = max(self.learning.batch_size, 64 * self.self_play.boards)
         if self.learning.replay < least:
             raise ValueError(

@@ -21,8 +21,6 @@ from typing import Any, NoReturn
 import torch as th
 
 from boardenvs.agents.network import BoardNetwork
-from boardenvs.agents.policy import PolicyAgent
-from boardenvs.agents.pool import OpponentPool
 from boardenvs.arena.executor import Executor, WorkerError
 from boardenvs.envs.batch import EndedGames
 from boardenvs.game.state import Array
@@ -30,7 +28,7 @@ from boardenvs.utils.decoding import decode
 from training.gumbel.gumbel_settings import GumbelConfig, LearningSettings, SearchSettings
 from training.gumbel.network import NetworkEvaluator
 from training.gumbel.self_play import PlayedRound, SelfPlay
-from training.run_settings import POOL, find_device, find_precision
+from training.run_settings import find_device, find_precision
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,6 @@ class Round:
     worker: int
     weights: dict[str, Array]
     games: dict[str, Any] | None
-    opponents: list[PolicyAgent]  # earlier policies, for the boards of the pool
 
     @property
     def seed(self) -> int:
@@ -55,8 +52,6 @@ class Round:
             play.begin(self.worker)
         else:
             play.restore(deepcopy(self.games))  # games that go on write into their arrays
-        if self.opponents:
-            play.boards.set_opponents(POOL, self.opponents)
         network.load_state_dict({name: th.tensor(x) for name, x in self.weights.items()})
         played = play.play(NetworkEvaluator(network), LearningSettings.PLIES_PER_UPDATE)
         before, _cpu[0] = _cpu[0], time.process_time()
@@ -88,9 +83,8 @@ def _prepared(settings: str) -> tuple[SelfPlay, BoardNetwork]:
 class SelfPlayWorkers:
     """The workers of a training. `in_progress` is all that the round in progress depends on."""
 
-    def __init__(self, config: GumbelConfig, network: BoardNetwork, pool: OpponentPool) -> None:
-        self._settings, self._network, self._pool = config.model_dump_json(), network, pool
-        self._groups = sum(name == POOL for name, _ in config.share().groups())
+    def __init__(self, config: GumbelConfig, network: BoardNetwork) -> None:
+        self._settings, self._network = config.model_dump_json(), network
         self._executor = _executor(config.search)
         self.in_progress: dict[str, Any] = {"games": [None] * max(1, config.search.workers)}
 
@@ -102,12 +96,11 @@ class SelfPlayWorkers:
         rounds = list[PlayedRound]()
         self.in_progress.setdefault("weights", self._weights())
         with self._executor:
-            opponents = self._pool.draw_again(self._groups)
             while True:
                 weights = self.in_progress["weights"]
                 begun = self._executor.run(
                     [
-                        Round(self._settings, worker, weights, games, opponents)
+                        Round(self._settings, worker, weights, games)
                         for worker, games in enumerate(self.in_progress["games"])
                     ]
                 )
@@ -116,7 +109,6 @@ class SelfPlayWorkers:
                 rounds = [played for _, played in sorted(begun)]
                 games = [played.games for played in rounds]
                 self.in_progress = {"games": games, "weights": self._weights()}
-                opponents = self._pool.draw(self._groups)
 
     def _weights(self) -> dict[str, Array]:
         state = self._network.state_dict()
