@@ -27,7 +27,7 @@ def log_likelihood(elo: FloatArray, points: FloatArray) -> float:
 
 
 def binomial(tosses: int, chance: float) -> FloatArray:
-    """How likely at most so many of these tosses are to be won, from none to all."""
+    """Return how likely at most k of these tosses are won, for each k from 0."""
     ways = ((math.comb(tosses, won), won) for won in range(tosses + 1))
     return np.cumsum([n * chance**won * (1 - chance) ** (tosses - won) for n, won in ways])
 

@@ -26,6 +26,7 @@ pytest.importorskip("pydantic")
 
 import torch as th
 import yaml
+from examples import guides
 from rich.console import Console
 from same import same
 from stable_baselines3.common.callbacks import BaseCallback
@@ -429,10 +430,7 @@ def test_commands_in_guides_have_valid_settings() -> None:
         r"python -m training\.(\w+) (configs/[a-z0-9_/]+\.yaml)"
         r"((?: --set (?:[^\s`']|'[^'\n]*')+)*)"
     )
-    guides = [
-        p for room in ("boardenvs", "training") for p in (CONFIGS.parent / room).rglob("*.md")
-    ]
-    found = [x for p in guides for x in re.findall(command, p.read_text())]
+    found = [x for page in guides() for x in re.findall(command, page.read_text())]
     assert len(found) > 15
     for trainer, path, overrides in found:
         kind = KINDS["" if trainer == "ppo" else trainer]

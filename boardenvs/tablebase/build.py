@@ -76,7 +76,7 @@ def solve_all(game: Game) -> IntArray:
         ends[ids] = np.where(state.terminated, np.sign(game.score_margin(state)), 0)
         rows, actions = np.divmod(np.flatnonzero(game.legal(state)), game.num_actions)
         *inputs, _ = take(state, rows).inputs
-        after = game.empty(len(rows))  # of which only squares and turns are filled in
+        after = game.empty(len(rows))  # only its words and turns are filled in
         game.kernels.words_after.batch(
             [*inputs, actions.view(np.uint64)], [*after.words, after.to_move]
         )
@@ -121,11 +121,11 @@ def solve(ends: Int8Array, moves: list[tuple[IntArray, IntArray]]) -> IntArray:
     """Return the winner of each of N positions with perfect play, and the plies to the end,
     (N,) int16.
 
-    Moves lead from `sources[i]` to `targets[i]`, and pass the turn: pairs of (E,), in parts, each
-    with all moves of its positions; the list is used up. `ends`, (N,), is 1 if the game is over and
-    the side to move has won, -1 if it has lost, else 0; no move leaves a finished game. The result
-    is d + 1 if the side to move wins in at most d plies, -(d + 1) if it loses in d plies at the
-    earliest, and 0 if neither side can force an end. Winners hurry and losers delay.
+    Each part of `moves` is a pair of (E,): its moves lead from `sources[i]` to `targets[i]` and
+    pass the turn. It has all moves of its positions, and is overwritten. `ends`, (N,), is 1 if the
+    game is over and the side to move has won, -1 if it has lost, else 0; no move leaves a finished
+    game. The result is d + 1 if the side to move wins in at most d plies, -(d + 1) if it loses in d
+    plies at the earliest, and 0 if neither side can force an end. Winners hurry and losers delay.
     """
     codes, decided, plies = ends.astype(np.int16), ends != 0, 0
     while decided.any():
