@@ -108,7 +108,7 @@ def test_random_games_of_other_sizes(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["othello:size=12", "go:size=5", "hex:size=6", "connect_four:rows=9"]
+    "text", ["othello:size=12", "othello:size=6", "go:size=5", "hex:size=6", "connect_four:rows=9"]
 )
 def test_boards_of_other_sizes_keep_the_rules_of_games(text, monkeypatch):
     """In machine code the one with most words."""
