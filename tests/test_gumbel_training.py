@@ -32,7 +32,7 @@ from boardenvs.envs.batch import EndedGames
 from boardenvs.game.game import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.position import stack
-from boardenvs.game.state import FloatArray, State, take
+from boardenvs.game.state import FloatArray, State, concat, take
 from boardenvs.search import Limits
 from boardenvs.search.evaluation_file import trained_evaluation
 from boardenvs.search.solver import search_position
@@ -148,6 +148,20 @@ def test_one_side_plays_without_search_and_against_an_opponent_the_network_does(
     own = np.flatnonzero(play.boards.self_play).tolist()
     assert sorted(board for board, _ in searched) == own
     assert {role for _, role in searched} == {0, 1}
+
+
+def test_evaluations_kept_from_a_ply_before_are_of_the_position_played() -> None:
+    """They are forgotten between two calls: ten plies in one are as ten of one ply each."""
+    search = {"simulations": 6, "considered": 4, "full_share": 0.8, "playout_cap_role_share": 0.7}
+    once, _ = begun(search, opponents={FOLLOWED: 0.5})
+    state, *columns = once.play(First(), 10).positions
+    play, recorder = begun(search, opponents={FOLLOWED: 0.5})
+    for _ in seen(play, recorder, 10):
+        pass
+    states, *others = zip(*recorder.plies, strict=True)
+    assert same(state, once.game.packed(concat(states)))
+    for found, expected in zip(columns, map(np.concatenate, others), strict=True):
+        np.testing.assert_allclose(found, expected, 1e-3)
 
 
 @pytest.mark.parametrize("opponents", [{}, {FOLLOWED: 0.5}])

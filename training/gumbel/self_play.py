@@ -110,6 +110,7 @@ class SelfPlay:
             rest = take(state, unsearched)
             probabilities, judged = evaluator.evaluate(self.game, rest)
             actions[unsearched] = np.where(self.game.legal(rest), probabilities, -1).argmax(axis=1)
+            self._roots[unsearched] = np.nan  # of the search's action, which is not played
             values[unsearched & ~full] = judged[~full[unsearched]]
         return actions, policy.astype(np.float16), full, values
 
