@@ -40,7 +40,7 @@ from boardenvs.games import make
 from boardenvs.utils.files import LOCK, written
 from training import evaluation, ppo
 from training.command import read_settings
-from training.evaluation import Score, SuiteResult
+from training.evaluation import Score, SuiteResult, best_of
 from training.folder import WRITTEN, load_newest
 from training.gumbel.gumbel_settings import GumbelConfig
 from training.ntuple.ntuple_settings import NTupleConfig
@@ -305,6 +305,35 @@ def counting(folder: Path, resume: bool = False, **changes: Any) -> tuple[Counti
 def counted(file: Path) -> list[int]:
     steps: list[int] = load_policy(file).network.layers["value"][1].tolist()
     return steps
+
+
+@pytest.mark.parametrize(
+    ("scores", "exact", "chosen"),
+    [
+        ([0.5, 0.76, 0.73, 0.7], False, 2),  # a standard error is 0.05
+        ([0.5, 0.7, 0.72], False, 2),
+        ([0.5, 0.76, 0.7], False, 1),
+        ([0.5, 0.76, 0.75], True, 1),
+        ([0.5, 0.76, 0.76], True, 2),
+    ],
+)
+def test_the_latest_is_chosen_that_differs_from_the_best_by_chance(
+    scores: list[float], exact: bool, chosen: int
+) -> None:
+    results = [
+        SuiteResult(
+            steps=steps,
+            minutes=1,
+            cpu_minutes=1,
+            scores={
+                "random": Score(score=1, low=0, high=1, wins=1, draws=0, losses=0),
+                "greedy": Score(score=x, low=x - 0.1, high=x + 0.1, wins=1, draws=0, losses=0),
+            },
+            exact={"kept": x} if exact else {},
+        )
+        for steps, x in enumerate(scores)
+    ]
+    assert best_of(results).steps == chosen
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -68,6 +69,20 @@ class SuiteResult(BaseModel):
     def __str__(self) -> str:
         parts = [f"{name} {score}" for name, score in self.scores.items()]
         return "   ".join(parts + [f"{name} {value:.4g}" for name, value in self.exact.items()])
+
+
+def best_of(results: Sequence[SuiteResult]) -> SuiteResult:
+    """Return the latest result whose worst score is within a standard error of the highest; if the
+    game is solved, the highest.
+
+    The highest of many is partly luck, and policies get better as the learning rate falls.
+    """
+    best = max(reversed(results), key=lambda result: result.rank)
+    if best.exact:
+        return best
+    worst = min(best.scores.values(), key=lambda score: score.score)
+    least = worst.score - (worst.high - worst.low) / 4
+    return next(result for result in reversed(results) if result.rank[0] >= least)
 
 
 def evaluate(config: RunSettings, policy: Policy, seed: int) -> dict[str, Any]:

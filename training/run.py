@@ -174,8 +174,10 @@ class Run(ABC):
 
     @property
     def best(self) -> SuiteResult:
-        """The evaluation that ranks highest, the latest of equal ones."""
-        return max(reversed(self.results), key=lambda result: result.rank)
+        """The evaluation whose policy is kept, see `best_of`."""
+        from training.evaluation import best_of
+
+        return best_of(self.results)
 
     @cached_property
     def pool(self) -> OpponentPool:
