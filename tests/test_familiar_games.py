@@ -135,6 +135,20 @@ def test_a_text_that_may_mean_two_moves_is_refused() -> None:
         read_turn("Nd2", position)
 
 
+@pytest.mark.parametrize(
+    ("text", "move", "ending"),
+    [
+        ("W:W18:B14", "18x9", "by capturing all pieces"),
+        ("W:W18,9:B5", "18-14", "by leaving no move"),
+    ],
+)
+def test_checkers_ends_without_pieces_or_moves(text: str, move: str, ending: str) -> None:
+    position = games.make("checkers").parse_fen(text)
+    position = position.step(*read_turn(move, position))
+    assert position.is_over()
+    assert position.game.ending(position) == ending
+
+
 @pytest.mark.parametrize(("name", "line"), ENDINGS)
 def test_games_end_in_words(name: str, line: str) -> None:
     game = games.make(name)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import example, given, strategies as st
-from variants import random_position
+from variants import make, random_position
 
 from boardenvs.board.bitboard import from_squares, squares_of
 from boardenvs.game.game import Game
@@ -61,6 +61,30 @@ def test_weights_of_othello_are_the_published_ones() -> None:
     mine, theirs = (squares_of(bits) for bits in position.words)
     expected = sum(published[s] for s in mine) - sum(published[s] for s in theirs)
     assert value(game, position) == expected
+
+
+def test_go_counts_stones_liberties_and_points_near_one_side_alone() -> None:
+    game = make("go")
+    for seed in range(5):
+        position = random_position(game, seed, 20 + 5 * seed)
+        stones = [set(squares_of(bits)) for bits in (position.own, position.opp)]
+        empty = set(range(81)) - stones[0] - stones[1]
+
+        def beside(points: set[int]) -> set[int]:
+            near = {
+                (x % 9 + i, x // 9 + j)
+                for x in points
+                for i, j in ((1, 0), (-1, 0), (0, 1), (0, -1))
+            }
+            return {x + 9 * y for x, y in near if x in range(9) and y in range(9)}
+
+        liberties = [beside(own) & empty for own in stones]
+        near = [first | beside(first) & empty for first in liberties]
+        mine, theirs = (
+            4 * len(stones[side]) + 2 * len(liberties[side]) + len(near[side] - near[1 - side])
+            for side in (0, 1)
+        )
+        assert value(game, position) == mine - theirs
 
 
 # ---- groups and holes ----------------------------------------------------------------------------

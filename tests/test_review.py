@@ -10,8 +10,8 @@ import pytest
 from variants import random_position
 
 from boardenvs.games import make
-from boardenvs.play import GameSession, record_of, review
-from boardenvs.play.review import with_next
+from boardenvs.play import GameSession, read_turn, record_of, review
+from boardenvs.play.review import value_after, with_next
 from boardenvs.search.analysis import Analysis, MoveAnalysis
 
 
@@ -57,3 +57,13 @@ def test_a_move_worth_nothing_keeps_its_value() -> None:
     after = replace(after, outcome="loss", plies=3)
     played = with_next(before, 0, after).moves[0]
     assert (played.outcome, played.plies) == ("win", 4)
+
+
+def test_a_side_that_moves_again_sees_the_next_value_as_its_own() -> None:
+    position = make("nine_mens_morris").start()
+    for word in ("a7", "b6", "d7", "b4"):
+        position = position.step(*read_turn(word, position))
+    for word, value in (("g7", 2.0), ("g4", -2.0)):  # one closes a mill and removes a man
+        after = position.step(*read_turn(word, position))
+        seen = [Analysis(position=x, unit="heuristic", value=2.0) for x in (position, after)]
+        assert value_after(*seen) == value

@@ -409,6 +409,7 @@ def test_sequential_halving() -> None:
     # Phases with as many simulations each: 16 among 16, 8, 4 and at last 2 actions.
     tries = [Counter(schedule(16, 64))[k] for k in range(15)]
     assert tries == [16, 8, 8, 4, 4, 4, 4, 2, 2, 2, 2, 2, 2, 2, 2]
+    assert schedule(4, 10) == [0, 0, 0, 0, 1, 1, 2, 2, 3, 3]  # two go on to the end
     for considered, simulations in ((1, 5), (3, 20), (16, 9), (19, 70)):
         counts = [0] * considered
         for k in schedule(considered, simulations):
