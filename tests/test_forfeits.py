@@ -153,3 +153,10 @@ def test_thinking_is_counted_without_the_first_batch() -> None:
     for stats in result.stats:
         assert stats.moves - 10 <= stats.timed_moves < stats.moves
         assert stats.cpu_seconds > 0
+
+
+def test_statistics_of_matches_add_up() -> None:
+    one = PlayerStats(repeats=2, moves=3, timed_moves=1, cpu_seconds=0.5, counts={"nodes": 4})
+    both = PlayerStats.sum([one, one])
+    assert (both.repeats, both.moves, both.timed_moves, both.cpu_seconds) == (4, 6, 2, 1.0)
+    assert both.counts == {"nodes": 8}

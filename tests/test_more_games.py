@@ -244,3 +244,9 @@ def test_boards_that_differ_are_remembered_by_different_numbers() -> None:
     none, keys = np.zeros(250_000, np.uint64), np.empty(250_000, np.uint64)
     game.kernels.key.batch([own, opp, none, none, none], [keys])
     assert len(np.unique(keys)) == len(np.unique(np.stack([own, opp]), axis=1).T)
+
+
+def test_hex_is_seen_as_it_is_and_turned_by_half() -> None:
+    game = boardenvs.games.make("hex")
+    images = [game.action_images(symmetry)[:121].tolist() for symmetry in game.symmetries]
+    assert sorted(images) == [[*range(121)], [*range(120, -1, -1)]]

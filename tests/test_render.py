@@ -25,6 +25,7 @@ from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.records import Record
 from boardenvs.records.jsonl import parse_record, write_record
+from boardenvs.render.geometry import is_light
 from boardenvs.render.plain import write_plain
 from boardenvs.web.boards import describe_game
 
@@ -235,3 +236,23 @@ class Stacked(ThreeInARow):
 
 def test_a_game_of_ones_own_says_whether_pieces_can_be_placed_by_hand() -> None:
     assert [describe_game(kind())["placed"] for kind in (ThreeInARow, Stacked)] == [[], None]
+
+
+@pytest.mark.parametrize(("name", "top"), [("othello", "1"), ("lines_of_action", "8")])
+def test_ranks_are_numbered_from_their_side(name: str, top: str) -> None:
+    """Othello's from the top, others' from the bottom."""
+    game = make(name)
+    svg = fromstring(render.to_svg(game, game.start()))
+    heights = {text.text: float(text.attrib["y"]) for text in svg.iter(f"{SVG}text")}
+    assert min((x for x in heights if x in set("12345678")), key=heights.__getitem__) == top
+
+
+def test_the_first_square_is_dark() -> None:
+    board = make("chess").board
+    assert [is_light(square, board) for square in (0, 1, 7, 8, 63)] == [
+        False,
+        True,
+        True,
+        True,
+        False,
+    ]

@@ -28,6 +28,7 @@ from boardenvs.text import (
     write_prompt,
 )
 from boardenvs.text.adapters.mcp import GameTools
+from boardenvs.text.rewards import scaled
 
 
 def first_move(prompt):
@@ -458,3 +459,8 @@ def test_tools_are_stopped_in_time(monkeypatch, tmp_path):
         tools.play("e6")
     tools.new_game(seat="black")
     assert "e6" in tools.play("e6")
+
+
+def test_values_are_scaled_between_the_lowest_and_the_highest():
+    assert scaled({1: -2.0, 4: 0.0, 9: 2.0}) == {1: 0.0, 4: 0.5, 9: 1.0}
+    assert scaled({1: 0.5, 4: 0.5}) == {1: 1.0, 4: 1.0}
