@@ -10,8 +10,7 @@ GUIDES := $(addprefix tests/test_,site.py examples.py readme.py games_page.py)
 # The same, in files of others: a training, and what takes long to compile.
 TRAINED := tests/test_plain.py::test_the_guide_s_program_trains
 COMPILED := tests/test_operations.py::test_every_row_compiled tests/test_search.py::test_machine_code_searches_as_recorded \
-	'tests/test_search.py::test_ctrl_c_ends_a_search[numba]'
-CACHES := tests/test_compile_cache.py
+	'tests/test_search.py::test_ctrl_c_ends_a_search[numba]' tests/test_compile_cache.py
 
 # Some images of containers set it: each of hundreds of processes would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -28,7 +27,7 @@ test: lint
 	$(BIN)/python -m pytest -rs --numprocesses=auto --dist=loadfile --ignore-glob='tests/test_web_[ab]*' --ignore-glob='tests/test_jax*' \
 		--ignore=tests/test_learning.py --ignore-glob='tests/test_*_long.py' \
 		--ignore=tests/test_breakthrough_installed.py --ignore=tests/test_distribution.py \
-		$(addprefix --ignore=,$(TRAININGS) $(GUIDES) $(CACHES)) $(addprefix --deselect=,$(TRAINED) $(COMPILED))
+		$(addprefix --ignore=,$(TRAININGS) $(GUIDES)) $(addprefix --deselect=,$(TRAINED) $(COMPILED))
 
 # The package, and a game from outside of it, as others install them: environments of their own.
 installed: $(VENV)/.dev
@@ -48,7 +47,7 @@ learning: $(VENV)/.dev
 # what was compiled: minutes, most of them compiling.
 compiled: $(VENV)/.dev
 	NUMBA_OPT=3 $(BIN)/python -m pytest tests/test_compiled_long.py tests/test_kernel.py tests/test_operations.py \
-		tests/test_turn.py tests/test_wide.py $(CACHES) $(COMPILED) -k "compiled_long or numba or recorded or cache"
+		tests/test_turn.py tests/test_wide.py $(COMPILED) -k "compiled_long or numba or recorded or cache"
 
 # Programs that others wrote as players, where they are installed (Debian's grhino, gnugo and stockfish), and ours through pipes.
 engines: $(VENV)/.dev
