@@ -5,10 +5,17 @@ BIN := $(VENV)/bin
 COMMA := ,
 
 # Tests that take long: of trainings, and of the code in guides and pages of games.
-TRAININGS := $(addprefix tests/test_,gumbel_training.py training.py ntuple.py outside_games.py)
+TRAININGS := tests/test_outside_games.py
 GUIDES := $(addprefix tests/test_,site.py examples.py readme.py games_page.py)
-# The same, in files of others: a training, and what takes long to compile.
-TRAINED := tests/test_plain.py::test_the_guide_s_program_trains
+# The same, in files of others: trainings that end and go on, and what takes long to compile.
+TRAINED := tests/test_plain.py::test_the_guide_s_program_trains \
+	$(addprefix tests/test_training.py::test_,a_run_that_is_stopped_again_and_again_ends_like_an_uninterrupted_one \
+		a_run_is_neither_overwritten_nor_resumed_by_mistake a_signal_stops_the_run_after_the_update_and_it_goes_on \
+		callbacks_of_sb3_see_the_run_and_end_it the_next_steps_run_as_they_are_written) \
+	$(addprefix tests/test_gumbel_training.py::test_,a_round_that_is_played_again_is_the_same \
+		ctrl_c_reaches_the_learner_alone_which_goes_on_bit_for_bit it_learns_a_small_game_from_scratch \
+		a_worker_that_keeps_dying_ends_the_run_with_the_reason) \
+	$(addprefix tests/test_ntuple.py::test_,a_run_by_features_alone_learns positions_of_a_large_board_are_read_back)
 COMPILED := tests/test_operations.py::test_every_row_compiled tests/test_search.py::test_machine_code_searches_as_recorded \
 	'tests/test_search.py::test_ctrl_c_ends_a_search[numba]' tests/test_compile_cache.py
 

@@ -5,14 +5,19 @@ nothing is wrong is an error.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Literal, get_args, get_origin, get_type_hints
+from pathlib import Path
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
+from pydantic import BaseModel
 
 import boardenvs
 from boardenvs import games, lines_of_action_v0, othello_v0, wolf_and_sheep_v0 as wolf_v0
+from boardenvs.agents.spec import AGENTS, factory_of
+from boardenvs.cli import app
 from boardenvs.envs import factory
 from boardenvs.envs.aec import BoardAECEnv
 from boardenvs.envs.parallel import BoardParallelEnv
@@ -94,3 +99,56 @@ def test_a_module_has_the_options_of_its_game_and_environment(game_id, name, env
     for rule in rules:
         for value in get_args(hints[rule]) if get_origin(hints[rule]) is Literal else ():
             assert getattr(function(**{rule: value}).game, rule) == value
+
+
+# ---- defaults ------------------------------------------------------------------------------------
+
+DEFAULTS = Path(__file__).parent / "defaults.txt"
+PACKAGES = ("", ".agents", ".arena", ".exams", ".game", ".games", ".play", ".records", ".render",
+            ".search", ".tablebase", ".text")  # fmt: skip
+MODULES = (
+    *("boardenvs.envs.factory", *(f"boardenvs.{name}_v0" for name in games.BUILT_IN)),
+    *("training.run_settings", "training.gumbel.gumbel_settings"),
+    "training.ntuple.ntuple_settings",
+)
+
+
+def called_by_users() -> Iterator[tuple[str, Any]]:
+    """Public functions and classes of packages and modules, players and commands."""
+    for module in map(import_module, [*(f"boardenvs{name}" for name in PACKAGES), *MODULES]):
+        for name in sorted(getattr(module, "__all__", vars(module))):
+            value = getattr(module, name)
+            its = getattr(value, "__module__", "")
+            if its.startswith(("boardenvs.", "training.")) and not name.startswith("_"):
+                yield f"{module.__name__}.{name}", value
+    yield from ((f"player {name}", factory_of(name)) for name in AGENTS)
+    yield from ((f"command {c.name}", c.callback) for c in app.registered_commands)
+
+
+def defaults(function: Any) -> str:
+    """Those that a signature shows as they are, "depth=4 rules='classic'"."""
+    plain = (bool, int, float, str, tuple, BaseModel, NoneType)
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # no function, or a type of C's
+        return ""
+    return " ".join(f"{p.name}={p.default!r}" for p in parameters if isinstance(p.default, plain))
+
+
+def all_defaults() -> str:
+    lines = dict[int, str]()
+    for name, value in called_by_users():
+        methods = [m for m in vars(value) if m[0] != "_"] if inspect.isclass(value) else []
+        for title, its in [(name, value), *((f"{name}.{m}", getattr(value, m)) for m in methods)]:
+            if text := defaults(its):
+                lines.setdefault(id(its), f"{title}: {text}\n")
+    return "".join(sorted(lines.values()))
+
+
+def test_defaults_are_those_that_users_have() -> None:
+    """A new one belongs into the changelog; `python tests/test_types.py` writes the file again."""
+    assert all_defaults() == DEFAULTS.read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":
+    DEFAULTS.write_text(all_defaults(), encoding="utf-8", newline="\n")
