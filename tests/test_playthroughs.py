@@ -1,5 +1,5 @@
-"""A whole game of each variant, with all facts of its positions, compared with a file: of some games
-with those of a few positions.
+"""A whole game of each variant, with all facts of its positions, compared with a file; of some
+games, of a few positions.
 
 `python tests/test_playthroughs.py` writes the files again; look at what then differs.
 """

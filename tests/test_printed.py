@@ -8,25 +8,35 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Iterator
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pytest
 from command_line import invoke
+from rich.console import Console
 from variants import HERE
 
-from boardenvs.arena import make_settings
+from boardenvs.arena import Estimate, RatingPool, make_settings
+from boardenvs.arena.estimate import AnchorGames
 from boardenvs.arena.executor import FIRST, SECOND
 from boardenvs.arena.match_result import MatchResult, forfeited
 from boardenvs.arena.pairing import Pairing, Played
 from boardenvs.arena.player import PlayerStats
+from boardenvs.arena.pools import Anchor
 from boardenvs.arena.report import compose, document
 from boardenvs.arena.results import summarise
 from boardenvs.arena.tournament_settings import make_plan
+from boardenvs.cli import rate
+from boardenvs.cli.rate import RateCommand
+from boardenvs.cli.tables import show_analysis, show_review
 from boardenvs.games import parse
 from boardenvs.kernel import set_backend
-from boardenvs.records import Record, make_record, save
+from boardenvs.play.review import Review, ReviewedPly
+from boardenvs.records import Record, make_record, replay, save
+from boardenvs.search.analysis import Analysis, MoveAnalysis, Outcome, Unit
 
 PRINTED = HERE / "printed"
 COMMANDS = PRINTED / "commands.txt"
@@ -39,6 +49,12 @@ def game(spec: str, moves: str, event: str = "") -> Record:
     actions = [rules.parse_action(name) for name in moves.split()]
     info = {"event": event} if event else {}
     return make_record(rules, actions, players=("Ann", "Bob"), info=info)
+
+
+def without_lines(text: str) -> str:
+    """A text without the lines of tables and without spaces for looks."""
+    text = LINES.sub("", text.replace("│", "|").replace("┃", "|"))
+    return "\n".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
 
 
 def commands(expected: str) -> str:
@@ -56,9 +72,7 @@ def commands(expected: str) -> str:
     save("five.jsonl", games[:2] + games[4:])
     printed = []
     for words in re.findall(r"^\$ boardenvs (.*)$", expected, re.MULTILINE):
-        text = invoke(*shlex.split(words)).output.replace("│", "|").replace("┃", "|")
-        lines = [" ".join(line.split()) for line in LINES.sub("", text).splitlines()]
-        shown = "\n".join(line for line in lines if line)
+        shown = without_lines(invoke(*shlex.split(words)).output)
         printed.append(f"$ boardenvs {words}\n{SPEED.sub('N s, N a second', shown)}\n")
     return "\n".join(printed)
 
@@ -67,6 +81,77 @@ def test_commands_print_what_they_printed(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     expected = COMMANDS.read_text(encoding="utf-8")
     assert commands(expected) == expected
+
+
+def analyses() -> Iterator[Analysis]:
+    """Of one position, as analysts of all kinds might see it, and of one after the end."""
+    at, (one, two) = parse("tictactoe").start(), (0, 4)
+    moves = (
+        MoveAnalysis(action=one, line=(one, two), value=3.5, visits=1200, probability=0.625),
+        MoveAnalysis(action=two, line=(two,), value=-4.0, outcome="loss", plies=3, mistakes=0.25),
+    )
+    seen = Analysis(position=at, value=3.5, moves=moves, choice=one, nodes=1500, seconds=2.0)
+    yield replace(seen, unit="margin", depth=1)
+    yield replace(seen, unit="heuristic", depth=2, choice=two, value=-1234.5, seconds=0.0)
+    yield replace(seen, unit="margin", outcome="win", margin=4)
+    yield replace(seen, unit="margin", outcome="loss", margin=-4)
+    yield replace(seen, outcome="win", plies=1)
+    yield replace(seen, outcome="loss", plies=2)
+    yield replace(seen, outcome="draw", plies=2, value=None)
+    yield replace(seen, value=None)
+
+
+def reviewed() -> Review:
+    """Plies with losses of all kinds, of more than are marked."""
+    record = game("tictactoe", "a1 a2 b1 b2 c1")
+    losses: list[tuple[Unit, Outcome | None, float | None, float | None, float | None]] = [
+        *(("heuristic", None, 2500.4, 1000.0, 1500.4), ("score", "win", 1.0, 0.0, 1.0)),
+        *(("margin", None, 3.5, 1.0, 2.5), ("score", None, None, None, None)),
+        ("heuristic", None, 100_000.0, -3.0, 100_003.0),
+    ]
+    plies = []
+    for number, (unit, outcome, before, after, lost) in enumerate(losses, 1):
+        position = replay(record)[number - 1]
+        moves = tuple(
+            MoveAnalysis(action=action, line=(action,), value=before)
+            for action in position.legal_actions()[::-1]
+        )
+        analysis = Analysis(
+            position=position, unit=unit, outcome=outcome, value=before, moves=moves, choice=8
+        )
+        plies.append(ReviewedPly(number, record.actions[number - 1], analysis, after, lost))
+    return Review(record, tuple(plies))
+
+
+def estimates() -> Iterator[Estimate]:
+    """Of players within the pool, above it and below it."""
+    against = (AnchorGames("greedy", 43.2, 6, 0.25, 0.4), AnchorGames("random", 0.0, 4, 1.0, 0.6))
+    within = Estimate(123.4, 80.5, 170.6, "on", 10, 1.5, against, PlayerStats())
+    yield within
+    yield replace(within, low=900.2, high=None, where="above")
+    yield replace(within, low=None, high=-60.4, where="below", stats=PlayerStats(forfeits=10))
+    yield replace(within, low=900.2, high=990.4, where="above")
+
+
+def tables() -> str:
+    """What is printed of analyses, reviews and ratings that are made up."""
+    out, anchors = StringIO(), (Anchor("random", 0.0, 0.0), Anchor("greedy", 43.2, 9.0))
+    pool = RatingPool("othello", "2026-01-02", "0.9", 0, 1, {}, anchors)
+    console = Console(file=out, width=120)
+    for number, analysis in enumerate(analyses()):
+        show_analysis(console, analysis, number)
+    show_review(console, reviewed())
+    command = RateCommand("somebody")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rate, "make_console", lambda: console)
+        for estimate in estimates():
+            command._print(pool, estimate, "A note.")
+            out.write(f"{json.dumps(command._to_json(pool, estimate, 'A note.'))}\n")
+    return without_lines(out.getvalue()) + "\n"
+
+
+def test_tables_say_what_they_said() -> None:
+    assert tables() == (PRINTED / "tables.txt").read_text(encoding="utf-8")
 
 
 def match(pairing: Pairing, number: int) -> MatchResult | None:
@@ -117,6 +202,7 @@ def test_a_tournament_is_reported_as_it_was() -> None:
 
 if __name__ == "__main__":
     set_backend("numpy")
-    again = {"commands.txt": commands(COMMANDS.read_text(encoding="utf-8")), **tournament()}
+    again = {"tables.txt": tables(), **tournament()}
+    again["commands.txt"] = commands(COMMANDS.read_text(encoding="utf-8"))
     for name, text in again.items():
         (PRINTED / name).write_text(text, encoding="utf-8", newline="\n")
