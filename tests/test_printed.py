@@ -41,6 +41,7 @@ from boardenvs.search.analysis import Analysis, MoveAnalysis, Outcome, Unit
 PRINTED = HERE / "printed"
 COMMANDS = PRINTED / "commands.txt"
 LINES = re.compile(r"[┏┡└┓┩┘━┳╇┴─┛┗╋┻├┤]+")
+RED, CODES = "\x1b[1;31m", re.compile(r"\x1b\[[\d;]*m")
 SPEED = re.compile(r"\d+\.\d\d s, [\d,]+ a second")
 
 
@@ -52,9 +53,12 @@ def game(spec: str, moves: str, event: str = "") -> Record:
 
 
 def without_lines(text: str) -> str:
-    """A text without the lines of tables and without spaces for looks."""
-    text = LINES.sub("", text.replace("│", "|").replace("┃", "|"))
-    return "\n".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
+    """A text without the lines of tables and without spaces for looks; red lines begin with it."""
+    lines = []
+    for line in LINES.sub("", text.replace("│", "|").replace("┃", "|")).splitlines():
+        words = CODES.sub("", line).split()
+        lines += [" ".join(["red", *words] if RED in line else words)] if words else []
+    return "\n".join(lines)
 
 
 def commands(expected: str) -> str:
@@ -137,7 +141,7 @@ def tables() -> str:
     """What is printed of analyses, reviews and ratings that are made up."""
     out, anchors = StringIO(), (Anchor("random", 0.0, 0.0), Anchor("greedy", 43.2, 9.0))
     pool = RatingPool("othello", "2026-01-02", "0.9", 0, 1, {}, anchors)
-    console = Console(file=out, width=120)
+    console = Console(file=out, width=120, force_terminal=True, color_system="standard")
     for number, analysis in enumerate(analyses()):
         show_analysis(console, analysis, number)
     show_review(console, reviewed())

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 import pytest
 from variants import random_position
 
+from boardenvs.game.position import Position
 from boardenvs.games import make
 from boardenvs.play import GameSession, read_turn, record_of, review
-from boardenvs.play.review import value_after, with_next
+from boardenvs.play.review import loss_of, value_after, with_next
 from boardenvs.search.analysis import Analysis, MoveAnalysis
 
 
@@ -40,23 +42,46 @@ def test_one_value_per_position_and_losses_between_them(monkeypatch: pytest.Monk
     assert sum((ply.lost or 0) >= 8 for ply in found.plies) > 2  # of a random game
 
 
+def seen(position: Position, *values: float | None, **known: Any) -> Analysis:
+    """An analysis with these values of the first moves, the first of which is chosen."""
+    moves = (MoveAnalysis(action=a, line=(a,), value=v) for a, v in enumerate(values))
+    return Analysis(
+        position=position, moves=tuple(moves), choice=0, **{"unit": "heuristic", **known}
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "action", "following", "expected"),
+    [
+        (3.0, 1, {"value": 2.0}, (-2.0, 5.0)),  # what the next position says, for the other side
+        (3.0, 0, {"value": -9.0}, (9.0, 0.0)),  # better than was thought: nothing is lost
+        (3.0, 1, {"value": 2.0, "unit": "score"}, (1.0, 2.0)),  # cannot be compared: as before
+        (3.0, 8, {}, (None, None)),
+        (None, 8, {}, (None, None)),
+        (None, 0, {}, (3.0, 0.0)),  # the analyst's own choice
+    ],
+)
+def test_a_loss_is_the_difference_of_what_is_known(value, action, following, expected) -> None:
+    start = make("tictactoe").start()
+    before = seen(start, 3.0, 1.0, value=value)
+    assert loss_of(action, before, seen(start.step(action), **following)) == expected
+
+
 def test_a_move_worth_nothing_keeps_its_value() -> None:
     """The next position corrects the value of the move that was played, and no lower one."""
     start = make("tictactoe").start()
-
-    before = Analysis(
-        position=start,
-        unit="heuristic",
-        value=3.0,
-        choice=0,
-        moves=tuple(MoveAnalysis(action=a, line=(a,), value=v) for a, v in enumerate((3.0, 0.0))),
-    )
-    after = Analysis(position=start.step(0), unit="heuristic", value=-5.0)
-    assert [move.value for move in with_next(before, 0, after).moves] == [5.0, 0.0]
+    before = seen(start, 3.0, 0.0, -9.0, value=3.0)
+    for value, expected in ((-5.0, [5.0, 0.0, -9.0]), (5.0, [-5.0, -5.0, -9.0])):
+        after = seen(start.step(0), value=value)
+        assert [move.value for move in with_next(before, 0, after).moves] == expected
+    better = with_next(before, 1, seen(start.step(1), value=-4.0))
+    assert (better.choice, better.value) == (1, 4.0)
 
     after = replace(after, outcome="loss", plies=3)
     played = with_next(before, 0, after).moves[0]
     assert (played.outcome, played.plies) == ("win", 4)
+    proven = replace(before, outcome="draw", value=0.0)
+    assert with_next(proven, 0, after) == proven
 
 
 def test_a_side_that_moves_again_sees_the_next_value_as_its_own() -> None:
@@ -64,6 +89,10 @@ def test_a_side_that_moves_again_sees_the_next_value_as_its_own() -> None:
     for word in ("a7", "b6", "d7", "b4"):
         position = position.step(*read_turn(word, position))
     for word, value in (("g7", 2.0), ("g4", -2.0)):  # one closes a mill and removes a man
-        after = position.step(*read_turn(word, position))
-        seen = [Analysis(position=x, unit="heuristic", value=2.0) for x in (position, after)]
-        assert value_after(*seen) == value
+        (action,) = read_turn(word, position)
+        before = Analysis(position=position, unit="heuristic", value=2.0)
+        after = replace(before, position=position.step(action), outcome="win", plies=7)
+        assert value_after(before, after) == value
+        moves = (MoveAnalysis(action=action, line=(action,)),)
+        (played,) = with_next(replace(before, moves=moves, choice=action), action, after).moves
+        assert (played.value, played.outcome) == (value, "win" if value > 0 else "loss")
