@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -144,6 +145,15 @@ def test_an_illegal_move_is_as_wrong_as_the_worst_legal_one() -> None:
     assert marked.total.kept == 0
     assert marked.stats.forfeits == marked.total.positions
     assert "not legal" in str(marked.stats.message)
+
+
+def test_no_interval_of_losses_begins_below_none() -> None:
+    """Of one loss among many moves that lose nothing."""
+    number = itertools.count()
+    agent = answering(lambda values: best(values) if next(number) else worst(values))
+    total = take_exam(make("othello"), agent).total
+    assert total.loss is not None
+    assert total.loss_low == 0 < total.loss
 
 
 def test_the_command_says_what_python_says() -> None:

@@ -121,11 +121,16 @@ def test_each_game_has_a_pool_from_random_play_on_and_levels_in_order(game_id: s
         assert level["beats_level_below"]["low"] >= 0.6
 
 
-def test_an_interval_is_wider_where_no_rating_fits(known: Callable[..., Strength]) -> None:
-    """A player that beats whom the pool has as strong and loses to whom it has as weak."""
+@pytest.mark.parametrize("games", [200, 10])
+def test_an_interval_is_wider_where_no_rating_fits(
+    known: Callable[..., Strength], games: int
+) -> None:
+    """A player that beats whom the pool has as strong and loses to whom it has as weak; with one of
+    them in a single pair of games.
+    """
     known({"random": 0.0, "positional": 255.0}, others=80.0)
-    fitting = estimate({"random": 0.0, "positional": 255.0}, games=200)
-    contradicted = estimate({"random": 255.0, "positional": 0.0}, games=200)
+    fitting = estimate({"random": 0.0, "positional": 255.0}, games=games)
+    contradicted = estimate({"random": 255.0, "positional": 0.0}, games=games)
     assert half_width(fitting) < 80
     assert half_width(contradicted) > 2 * half_width(fitting)
 
