@@ -166,6 +166,10 @@ def match(pairing: Pairing, number: int) -> MatchResult | None:
     if number == 9:
         scores[:] = 0
         scores[1, 2] = 0.5
+    if pairing.game.startswith("wolf"):  # one wins all its games, one loses all
+        for label, worth in (("greedy", 0), ("perfect", 1)):
+            if label in pairing.labels:
+                scores[:] = worth if pairing.first.label == label else 1 - worth
     stats = [PlayerStats(), PlayerStats()]
     for side, its in enumerate(stats, FIRST):
         its.moves, its.timed_moves, its.cpu_seconds = 400 * side, 100, number * side / 7
