@@ -11,14 +11,19 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from io import StringIO
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from command_line import invoke
 from rich.console import Console
-from variants import HERE
+from variants import HERE, random_line
 
+from boardenvs.agents import make_agent
+from boardenvs.agents.analyse import analyse
+from boardenvs.agents.shield import Shield
 from boardenvs.arena import Estimate, RatingPool, make_settings
 from boardenvs.arena.estimate import AnchorGames
 from boardenvs.arena.executor import FIRST, SECOND
@@ -158,6 +163,60 @@ def test_tables_say_what_they_said() -> None:
     assert tables() == (PRINTED / "tables.txt").read_text(encoding="utf-8")
 
 
+# Players, and positions after random plies in which they say what moves are worth.
+ASKED = (
+    ("greedy", "reversi", 52), ("greedy", "tictactoe", 4), ("positional", "lines_of_action", 12),
+    ("alphabeta:depth=2", "checkers", 30), ("alphabeta:depth=3", "nine_mens_morris", 21),
+    ("alphabeta:nodes=400,evaluation=trained", "othello", 20),
+    ("alphabeta:nodes=400,evaluation=trained", "othello", 50),
+    ("alphabeta:nodes=400,evaluation=trained", "lines_of_action", 20),
+    ("alphabeta:depth=1,evaluation=trained", "othello", 20),
+    ("mcts:rollouts=40", "hex:size=4", 6), ("mcts:rollouts=300", "connect_four", 36),
+    ("perfect", "wolf_and_sheep", 11), ("perfect", "wolf_and_sheep:max_plies=30", 21),
+    ("perfect", "tictactoe", 3), ("perfect", "tictactoe", 6),
+    ("shielded positional", "lines_of_action", 40), ("shielded greedy", "tictactoe", 4),
+    ("shielded greedy", "connect_four:rows=4,columns=5,connect=3", 6),
+    ("level:6", "wolf_and_sheep", 8),
+    ("shielded greedy", "tictactoe", 3), ("shielded greedy", "tictactoe", 5),
+)  # fmt: skip
+
+
+def rounded(values: dict[str, Any]) -> dict[str, Any]:
+    """What is known, to three digits: the others of networks are the machine's."""
+    known = {key: value for key, value in values.items() if value is not None}
+    return {k: round(v, 3) + 0.0 if isinstance(v, float) else v for k, v in known.items()}
+
+
+def opinions() -> str:
+    """What players say of positions."""
+    lines = []
+    for spec, name, plies in ASKED:
+        rules = parse(name)
+        agent: Any = make_agent(spec.split()[-1])
+        if "shielded" in spec:
+            agent = Shield(agent)
+        position = next(
+            p for p in random_line(rules, 5, plies + 1)[0][plies::-1] if len(p.legal_actions()) > 1
+        )
+        lines.append(f"{spec} on {position.fen()}")
+        found = [analyse(position, agent, rng=np.random.default_rng(1))]
+        if spec == "alphabeta:depth=2":
+            rng = np.random.default_rng(1)
+            found += islice(agent.analyse_until(position, lambda: False, rng), 3)
+        for said in map(Analysis.to_json, found):
+            del said["seconds"], said["position"], said["game"]
+            moves = said.pop("moves")[:4]
+            lines += [
+                " ".join(f"{key}={value}" for key, value in rounded(part).items())
+                for part in (said, *moves)
+            ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def test_players_say_what_they_said() -> None:
+    assert opinions() == (PRINTED / "opinions.txt").read_text(encoding="utf-8")
+
+
 def match(pairing: Pairing, number: int) -> MatchResult | None:
     """A match of some pairing of a tournament: one is void, one forfeited, and no two are alike."""
     if number in (4, 7):
@@ -210,7 +269,7 @@ def test_a_tournament_is_reported_as_it_was() -> None:
 
 if __name__ == "__main__":
     set_backend("numpy")
-    again = {"tables.txt": tables(), **tournament()}
+    again = {"tables.txt": tables(), "opinions.txt": opinions(), **tournament()}
     again["commands.txt"] = commands(COMMANDS.read_text(encoding="utf-8"))
     for name, text in again.items():
         (PRINTED / name).write_text(text, encoding="utf-8", newline="\n")
