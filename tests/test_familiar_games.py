@@ -59,6 +59,14 @@ SAID = {
     ("checkers", "e3-d4 f6-g5 c3-b4 d6-c5 b4-d6 c7-e5"): (
         "black to capture again", ("11", "11"), "",
     ),
+    (
+        "nine_mens_morris",
+        "e4 g4 d1 a4 f6 d6 d5 c4 g7 c3 c5 d2 e5 c3 c3 b2 g1 b4",
+    ): ("black to place a man", ("9 and 0 in hand", "7 and 1 in hand"), ""),
+    ("go:size=2,komi=1", "a1 pass pass"): ("Black wins by 3 points", ("4 points", "1 point"), ""),
+    ("go:size=2,komi=0.5", "a1 pass pass"): (
+        "Black wins by 3.5 points", ("4 points", "0.5 points"), "",
+    ),
 }  # fmt: skip
 TEXTS = {  # of chess
     "7k/5Q2/6K1/8/8/8/8/8 b - - 0 50": "by stalemate",
@@ -147,6 +155,27 @@ def test_checkers_ends_without_pieces_or_moves(text: str, move: str, ending: str
     position = position.step(*read_turn(move, position))
     assert position.is_over()
     assert position.game.ending(position) == ending
+
+
+def test_plies_without_a_capture_are_told_apart() -> None:
+    """In planes of one plane a digit, except the highest, which lies on dark squares alone."""
+    position = games.make("checkers").start()
+    for quiet in range(81):
+        *low, last = position._replace(words=(*position.words[:-1], quiet)).planes()[5:]
+        everywhere, dark = (1 << 64) - 1, 0xAA55AA55AA55AA55
+        assert [digit & 1 << 1 > 0 for digit in low] == [quiet >> k & 1 == 1 for k in range(5)]
+        assert last == (dark if quiet >= 64 else everywhere * (quiet >> 5 & 1))
+
+
+@pytest.mark.parametrize(
+    ("black", "removed"), [("7/b2b2b", "a1 d1 g1"), ("3b3/b2b2b", "d2"), ("1b1b3/b6", "a1 b2 d2")]
+)
+def test_men_in_lines_are_removed_where_all_are(black: str, removed: str) -> None:
+    """White has just closed a line."""
+    game = games.make("nine_mens_morris")
+    position = game.parse_fen(f"w2w2w/7/7/7/7/{black} white 20 removes=1 turns=20")
+    names = {game.action_name(action, position) for action in position.legal_actions()}
+    assert names == {*removed.split()}
 
 
 @pytest.mark.parametrize(("name", "line"), ENDINGS)

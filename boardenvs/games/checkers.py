@@ -148,11 +148,11 @@ After {DRAWN[self.rules]} the game is a draw.""",
         kings = kings & ~(source | jumped) | target & king | crowned
         own, opp = own & ~source | target, opp & ~jumped
         jumps = nonzero(jumped)
-        ends = [
+        ends = [  # none of a man that is crowned: it goes forwards alone
             steps(target & (king | _men_go(way, to_move)), way, 2) & step(opp, way) for way in WAYS
         ]
         goes_on = reduce(or_, ends) & ~(own | opp)
-        jumper = target & ~crowned & spread(jumps & nonzero(goes_on & DARK))
+        jumper = target & spread(jumps & nonzero(goes_on & DARK))
         counts = spread(jumps ^ 1) & (king if self.rules == "american" else ALL)
         return own, opp, kings, jumper, (quiet + 1) & counts
 
