@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from command_line import invoke
 from rich.console import Console
+from test_records import FILES
 from variants import HERE, random_line
 
 from boardenvs.agents import make_agent
@@ -37,10 +38,12 @@ from boardenvs.arena.tournament_settings import make_plan
 from boardenvs.cli import rate
 from boardenvs.cli.rate import RateCommand
 from boardenvs.cli.tables import show_analysis, show_review
-from boardenvs.games import parse
+from boardenvs.games import parse, spec_of
 from boardenvs.kernel import set_backend
 from boardenvs.play.review import Review, ReviewedPly
-from boardenvs.records import Record, make_record, replay, save
+from boardenvs.records import Record, load, make_record, replay, save
+from boardenvs.records.page import show, write_page
+from boardenvs.records.record import names
 from boardenvs.search.analysis import Analysis, MoveAnalysis, Outcome, Unit
 
 PRINTED = HERE / "printed"
@@ -69,13 +72,15 @@ def without_lines(text: str) -> str:
 def commands(expected: str) -> str:
     """What the commands of this text print in an empty folder, tables without their lines."""
     won = game("tictactoe", "a1 a2 b1 b2 c1", "a cup")
+    short = game("wolf_and_sheep:max_plies=2", "d8-e7 a1-b2")
     games = [
         game("tictactoe", "a1 b2 c3 b3 b1 c1 a3 a2"),
         won,
         game("tictactoe", "a1 a2 b1"),
         replace(won, goal=(0, 100)),
         *[replace(won, actions=(0, 0))] * 5,
-        game("wolf_and_sheep:max_plies=2", "d8-e7 a1-b2"),
+        short,
+        replace(short, actions=(*short.actions, short.game.parse_action("e7-d6"))),
     ]
     save("games.jsonl", games)
     save("five.jsonl", games[:2] + games[4:])
@@ -161,6 +166,41 @@ def tables() -> str:
 
 def test_tables_say_what_they_said() -> None:
     assert tables() == (PRINTED / "tables.txt").read_text(encoding="utf-8")
+
+
+MORE = {
+    "PGN": '[Result "0-1"]\n\n1. e4 e5 1/2-1/2\n\n[White "Ann"]\n\n1. d4 *\n',
+    "PDN": '[White "Ann"]\n[GameType "21"]\n\n1. 9-14 22-18 0-1\n',
+    "SGF": "(;GM[1]PB[a]PB[b];B[aa])(;GM[11]PW[c]RE[W+];B[a1])(;GM[1]SZ[9]KM[0];B[ab];AB[bb])"
+    "(;GM[1]SZ[5]KM[7];B[];W[];B[])(;GM[11]SZ[5]RE[B+];W[b4];B[swap-pieces];W[a1])",
+    "OBF": f"{'-' * 27}OX------XO{'-' * 27} O; F5:+2; %\n",
+    "moves": "# none\nf5 d6 {a title}\n",
+}
+
+
+def files() -> str:
+    """What is read of files of players, and of what they show in pages."""
+    lines, path, loaded = [], Path("file"), list[Record]()
+    for texts in ({name: text for name, (text, game, _) in FILES.items() if not game}, MORE):
+        for name, text in texts.items():
+            path.write_text(text, encoding="utf-8")
+            lines.append(f"# {name}")
+            for record in load(path):
+                start, info = record.start and record.start.fen(), json.dumps(dict(record.info))
+                lines.append(f"{spec_of(record.game)}: {' '.join(names(record))}")
+                lines.append(f"    {record.players} {record.goal} {start} {info}")
+                loaded.append(record)
+    for record in loaded[:5]:
+        title, details = show(record)[3:5]
+        lines += [title, *(f"    {name}: {text}" for name, text in details)]
+    for some in (loaded[:2], loaded[-3:]):
+        lines.append("; ".join(re.findall(r'"title": ?"([^"]*)"', write_page(some))))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def test_files_are_read_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert files() == (PRINTED / "files.txt").read_text(encoding="utf-8")
 
 
 # Players, and positions after random plies in which they say what moves are worth.
@@ -269,7 +309,7 @@ def test_a_tournament_is_reported_as_it_was() -> None:
 
 if __name__ == "__main__":
     set_backend("numpy")
-    again = {"tables.txt": tables(), "opinions.txt": opinions(), **tournament()}
-    again["commands.txt"] = commands(COMMANDS.read_text(encoding="utf-8"))
+    again = {"tables.txt": tables(), "opinions.txt": opinions(), "files.txt": files()}
+    again |= {"commands.txt": commands(COMMANDS.read_text(encoding="utf-8")), **tournament()}
     for name, text in again.items():
         (PRINTED / name).write_text(text, encoding="utf-8", newline="\n")
