@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import io
+import itertools
 import os
 import pickle
 import signal
@@ -18,6 +19,7 @@ from functools import partial
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -44,9 +46,11 @@ from boardenvs.engines import (
     EngineProcess,
     ProcessTransport,
     ServedAgent,
+    gtp,
     serve,
     servers_of,
 )
+from boardenvs.engines.nboard import in_discs
 from boardenvs.engines.protocol import ServedLimits
 from boardenvs.exams import take_exam
 from boardenvs.game.errors import ForfeitError, HistoryNeededError
@@ -303,6 +307,10 @@ def test_engines_get_komi() -> None:
         said.append(line)
         return its(line)
 
+    its_own, its = its, honest(games.make("connect_four"), "gtp")
+    Played(lambda number: script).engine.check_game(games.make("connect_four"))
+    assert not any("boardsize" in line for line in said)  # of a board that is no square
+    its = its_own
     for komi in (6.5, 7.0):
         game = games.make(f"go:komi={komi}")
         Played(lambda number: script).engine.check_game(game)
@@ -370,6 +378,7 @@ def test_what_programs_of_chess_hear() -> None:
     [
         ((), None),
         (("time_settings 0 1 0",), None),
+        (("time_settings 300 10 0",), None),
         (("time_settings 300 0 0",), 13.5),
         (("time_settings 300 10 5",), 0.9 * (15 + 2)),
         (("time_settings 300 0 0", "time_left b 100 0", "time_left w 10 0"), 4.5),
@@ -381,6 +390,32 @@ def test_our_engine_keeps_to_clocks(lines: tuple[str, ...], seconds: float | Non
     conversation("gtp", player := Chooser(), *lines, "level 3", "genmove b")
     (asked,) = player.asked
     assert (asked.seconds, asked.depth) == (seconds and pytest.approx(seconds), 3)
+
+
+def test_a_move_takes_its_time_from_the_clock_of_its_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count(step=60)  # which is read before and after each move
+    monkeypatch.setattr(gtp, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    asks = ("genmove b", "genmove w", "genmove b")
+    conversation("gtp", player := Chooser(), "time_settings 300 0 0", *asks)
+    assert [asked.seconds for asked in player.asked] == pytest.approx([13.5, 13.5, 0.9 * 240 / 20])
+
+
+def test_what_is_asked_for_is_not_played_and_passes_are_those_of_the_side() -> None:
+    said = conversation("gtp", Chooser(), "reg_genmove b", "showboard")
+    assert said[1] == f"= {OTHELLO.start().fen()}"
+    must_pass = "boardenvs-position wb6/8/8/8/8/8/8/8 black"
+    for passed in (
+        ("play b pass",),
+        ("play w c1", "undo"),
+    ):  # White's move tells that black passed.
+        assert conversation("gtp", Chooser(), must_pass, *passed, "showboard")[-1] == (
+            "= wb6/8/8/8/8/8/8/8 white 1"
+        )
+
+
+def test_values_of_hints_are_in_discs() -> None:
+    values = (None, "margin"), (3.0, "margin"), (0.5, "score")
+    assert [in_discs(value, unit) for value, unit in values] == [None, 3.0, 32.0]
 
 
 def test_limits_of_others_are_those_of_players_that_search() -> None:

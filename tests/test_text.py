@@ -67,6 +67,8 @@ e6 | {"move": "f5"} is bad.\nBetter: {"move": "e6"}
 e6 | {"move": "e6"}\n\boxed{e6}
 ? | {"move": "e6"}, not {"move": "f5"}
 ? | [{"move": "e6"}, {"move": "f5"}]
+? | {"move": "e6"} {"move": "f5"} {"move": "e6"}
+e6 | {"move": "f5"}, {"move": "e6"}, {"move": "e6"}
 ? | [\n{"move": "e6"},\n{"move": "f5"}\n]
 ? | {"move": "e6"}\n> {"move": "f5"}
 ? | {"move": "e6"} This flips one disc and is better than f5.
@@ -223,6 +225,7 @@ def test_long_replies_take_no_long_time():
     pieces = '{"a": |{"move": |<think>|<move>|e6|e6, |`|~~|> |\\boxed{|(|Move:|Final |wait no |<!--'
     for piece in (*pieces.split("|"), "\n", "\ud800", "{'move'", '"move":"e6"'):
         read("{" + piece * (1_000_000 // len(piece)), position)
+    assert read("hm " * (3 << 19) + "\n\nFinal answer: e6", position).kind == "move"
 
 
 def test_a_pass_is_a_move_where_it_is_the_only_one():

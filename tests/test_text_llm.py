@@ -17,8 +17,9 @@ from variants import make
 import boardenvs
 from boardenvs.arena import make_settings, run_tournament
 from boardenvs.game.errors import ForfeitError, StopPlayError
-from boardenvs.text import TextPlayer
+from boardenvs.text import ModelReply, TextPlayer
 from boardenvs.text.endpoint import Endpoint, LlmSettings
+from boardenvs.text.llm import Log
 
 KEY = "sk-very/secret"
 
@@ -152,15 +153,31 @@ def test_an_arena_stops_and_goes_on(tmp_path):
     assert not [note for note in found.notes if "forfeited" in note or "void" in note]
 
 
-def test_limits_of_cost():
+@pytest.mark.parametrize("limit", ["cost=0.001", "tokens=440"])
+def test_limits_of_cost(limit):
     with served() as (url, asked):
         player = boardenvs.make_agent(
-            f"llm:tiny,base_url={url},cost=0.001,prompt_price=2,reply_price=10,threads=1"
+            f"llm:tiny,base_url={url},{limit},prompt_price=2,reply_price=10,threads=1"
         )
-        with pytest.raises(StopPlayError, match="cost"):
+        with pytest.raises(StopPlayError, match=limit.split("=")[0]):
             boardenvs.play_match(make("wolf_and_sheep"), player, "random", 2)
-    assert len(asked) == 4  # at .0003 each
+    assert len(asked) == 4  # at .0003 and 110 tokens each
     assert player.cost == pytest.approx(0.0012)
+
+
+def test_a_log_has_each_reply_once_for_its_model(tmp_path):
+    log, reply = Log(tmp_path / "log", "tiny"), ModelReply("e6", "stop", (1, 2))
+    for number, model_reply in enumerate((reply, ModelReply("f5", "stop", (3, 4)))):
+        assert log.take("which?") == (number, None)
+        log.add("which?", number, "Which?", model_reply)
+    log.add("again?", 0, "Again?", ModelReply("", "timeout", (50, 60)))
+    again = Log(tmp_path / "log", "tiny")
+    assert again.take("which?") == (0, reply)
+    assert again.take("which?")[1].text == "f5"
+    assert again.take("which?") == (2, None)
+    assert again.take("again?") == (0, None)  # it is asked again, and was paid for
+    assert again.tokens == log.tokens == (54, 66)
+    assert Log(tmp_path / "log", "other").take("which?") == (0, None)
 
 
 def test_commands_tell_strength_and_legality_apart():
