@@ -83,11 +83,13 @@ def commands(expected: str) -> str:
         replace(short, actions=(*short.actions, short.game.parse_action("e7-d6"))),
     ]
     save("games.jsonl", games)
-    save("five.jsonl", games[:2] + games[4:])
+    save("five.jsonl", games[:2] + games[4:-1])
     printed = []
     for words in re.findall(r"^\$ boardenvs (.*)$", expected, re.MULTILINE):
-        shown = without_lines(invoke(*shlex.split(words)).output)
-        printed.append(f"$ boardenvs {words}\n{SPEED.sub('N s, N a second', shown)}\n")
+        result = invoke(*shlex.split(words))
+        shown = SPEED.sub("N s, N a second", without_lines(result.output))
+        ended = f"exit code {result.exit_code}\n" if result.exit_code else ""
+        printed.append(f"$ boardenvs {words}\n{shown}\n{ended}")
     return "\n".join(printed)
 
 
@@ -95,6 +97,8 @@ def test_commands_print_what_they_printed(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     expected = COMMANDS.read_text(encoding="utf-8")
     assert commands(expected) == expected
+    pages = {name: Path(name).read_text(encoding="utf-8") for name in ("one.html", "all.html")}
+    assert [page.count('"title":') for page in pages.values()] == [1, 11]  # games
 
 
 def analyses() -> Iterator[Analysis]:
@@ -171,7 +175,8 @@ def test_tables_say_what_they_said() -> None:
 MORE = {
     "PGN": '[Result "0-1"]\n\n1. e4 e5 1/2-1/2\n\n[White "Ann"]\n\n1. d4 *\n',
     "PDN": '[White "Ann"]\n[GameType "21"]\n\n1. 9-14 22-18 0-1\n',
-    "SGF": "(;GM[1]PB[a]PB[b];B[aa])(;GM[11]PW[c]RE[W+];B[a1])(;GM[1]SZ[9]KM[0];B[ab];AB[bb])"
+    "SGF": "(;GM[1];B[aa])(;GM[1]SZ[9]PB[a]PB[b];B[aa])(;GM[11]PW[c]RE[W+];B[a1])"
+    "(;GM[1]SZ[9]KM[0];B[ab];AB[bb])"
     "(;GM[1]SZ[5]KM[7];B[];W[];B[])(;GM[11]SZ[5]RE[B+];W[b4];B[swap-pieces];W[a1])",
     "OBF": f"{'-' * 27}OX------XO{'-' * 27} O; F5:+2; %\n",
     "moves": "# none\nf5 d6 {a title}\n",

@@ -205,6 +205,16 @@ def test_the_command_rates_anybody() -> None:
     assert "forfeited 20 of 20 games" in output
 
 
+@pytest.mark.parametrize(("forfeits", "code"), [(9, 0), (10, 1)])
+def test_who_forfeits_all_games_ends_a_rating_with_1(
+    monkeypatch: pytest.MonkeyPatch, forfeits: int, code: int
+) -> None:
+    stats = PlayerStats(forfeits=forfeits, message="it is ill")
+    found = Estimate(100.0, 50.0, 150.0, "on", 10, 1.0, (), stats)
+    monkeypatch.setattr(estimate_module, "estimate_rating", lambda *arguments, **named: found)
+    assert f"forfeited {forfeits} of 10 games" in run("rate", "greedy", code=code)
+
+
 def test_a_mixture_has_its_share() -> None:
     first = as_agent(lambda game, state, rng: game.legal(state).argmax(axis=1))
     mixed = Mixture(first, as_agent(highest), 0.25)
