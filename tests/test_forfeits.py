@@ -14,7 +14,10 @@ from registered import FewestDiscs
 from boardenvs.agents import as_agent
 from boardenvs.agents.simple import RandomAgent
 from boardenvs.arena import play_match
+from boardenvs.arena.executor import FIRST, NOBODY, SECOND
+from boardenvs.arena.match import _Part as Part
 from boardenvs.arena.player import FORFEIT, Player, PlayerStats
+from boardenvs.game.openings import distinct_openings
 from boardenvs.game.state import IntArray, State
 from boardenvs.games import Game, make
 
@@ -160,3 +163,14 @@ def test_statistics_of_matches_add_up() -> None:
     both = PlayerStats.sum([one, one])
     assert (both.repeats, both.moves, both.timed_moves, both.cpu_seconds) == (4, 6, 2, 1.0)
     assert both.counts == {"nodes": 8}
+
+
+def test_a_part_whose_process_dies_twice_is_lost_by_the_side_whose_code_ran() -> None:
+    openings = distinct_openings(GAME, 3, (2, 4), np.random.default_rng(0))
+    part = Part(GAME, ("random", "random"), openings, 0, 0)
+    for side, score in ((FIRST, 0), (SECOND, 1)):
+        lost = part.lost(side)
+        assert (lost.score, lost.stats[side - 1].forfeits) == (score, 6)
+        assert lost.stats[2 - side] == PlayerStats()
+    with pytest.raises(RuntimeError, match="its process died, twice"):
+        part.lost(NOBODY)

@@ -159,6 +159,8 @@ def tables() -> str:
     for number, analysis in enumerate(analyses()):
         show_analysis(console, analysis, number)
     show_review(console, reviewed())
+    largest = [ply.number for ply in reviewed().largest_losses(3)]
+    out.write(f"largest losses, proven first: {largest}\n")
     command = RateCommand("somebody")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rate, "make_console", lambda: console)
