@@ -27,3 +27,6 @@ def test_divide_adds_up(game):
     shares = divide(game, 3, position)
     assert sum(shares.values()) == perft(game, 3, position)
     assert list(shares) == [game.action_name(a, position) for a in position.legal_actions()]
+    assert set(divide(game, 1, position).values()) == {1}
+    with pytest.raises(ValueError, match="depth is 0"):
+        divide(game, 0, position)

@@ -369,6 +369,7 @@ def test_the_questions_of_an_exam_pay_what_the_exam_says(name):
     env, best = ExamEnv(name, legal_moves=True), []
     for number in range(len(env)):
         prompt = env.reset() if number else env.reset(seed=0)
+        assert env.number == number
         if number % 8 == 0:
             assert max(env.rewards().values()) == 1 > min(env.rewards().values()) == 0
         step = env.step(first_move(prompt))
