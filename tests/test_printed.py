@@ -229,13 +229,13 @@ ASKED = (
 
 
 def rounded(values: dict[str, Any]) -> dict[str, Any]:
-    """What is known, to three digits: the others of networks are the machine's."""
+    """Values without None, rounded to three digits: further ones differ between machines."""
     known = {key: value for key, value in values.items() if value is not None}
     return {k: round(v, 3) + 0.0 if isinstance(v, float) else v for k, v in known.items()}
 
 
 def opinions() -> str:
-    """What players say of positions."""
+    """What players say of positions, with the values of the first moves."""
     lines = []
     for spec, name, plies in ASKED:
         rules = parse(name)
