@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import signal
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from boardenvs.search.evaluation import POINT, Terms
 from boardenvs.search.evaluation_file import load_evaluation, parse_tuple
 from boardenvs.utils.console import python_command
 from training.command import read_settings
+from training.evaluation import Score
 from training.ntuple import run as learning
 from training.ntuple.__main__ import main
 from training.ntuple.fit import Fit, fit, stages_of
@@ -48,7 +50,8 @@ TUPLES = tuple(map(parse_tuple, ("a1 b1", "d3 e3 f3", "b2 c3")))
 LATE = "opening_plies: [48, 54]"
 SHORT = (
     f"generations=[{{games: 4, depth: 1, endgame: 4, {LATE}}}, {{games: 3, depth: 1, endgame: 4, "
-    f"noise: 0.1, random_move_share: 0.5, targets: {{depth: 1, endgame: 4}}, {LATE}}}]",
+    f"noise: 0.1, random_move_share: 0.5, targets: {{depth: 1, endgame: 4}}, {LATE}, "
+    "with_previous: true}]",
     "tuples=[a1 b1 c1 d1, a1 b1 a2 b2]",
     "stages=3",
     f"report={{opponents: [random], pairs: 2, {LATE}}}",
@@ -146,7 +149,13 @@ def test_a_run_ends_with_an_evaluation_and_a_report_also_where_it_was_interrupte
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(learning, "GAMES_A_FILE", 2)
     monkeypatch.setattr("training.ntuple.tempo._GAMES", 4)  # in Python, a thousand take minutes
-    folder = tmp_path / "runs" / "evaluation_othello"
+    folder, fitted = tmp_path / "runs" / "evaluation_othello", list[int]()
+
+    def counted(*arguments: Any) -> Fit:
+        fitted.extend(len(each.result) for each in arguments if isinstance(each, Positions))
+        return fit(*arguments)
+
+    monkeypatch.setattr(learning, "fit", counted)
     with monkeypatch.context() as patch:
 
         def interrupted(*arguments: Any) -> Positions:
@@ -165,7 +174,15 @@ def test_a_run_ends_with_an_evaluation_and_a_report_also_where_it_was_interrupte
     whole = load_evaluation(folder / "evaluation.npz")
     assert whole.notes["generation"] == 2
     assert len(whole.weights) == 3
-    assert "| `random` |" in (folder / "report.md").read_text()
+    played = [
+        sum(len(load_positions(path).result) for path in (folder / "positions").glob(f"{n}_*"))
+        for n in range(2)
+    ]
+    assert fitted[:2] == [played[0], sum(played)]  # the second with those of the first
+    report = (folder / "report.md").read_text()
+    assert ", 4 games against each player" in report
+    for name, score in json.loads((folder / "result.json").read_text())["scores"].items():
+        assert f"| `{name}` | {Score(**score)} |" in report
 
     for lost in PARTS:
         (folder / lost).write_bytes((folder / lost).read_bytes()[:200])
