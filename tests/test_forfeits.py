@@ -16,7 +16,7 @@ from boardenvs.agents.simple import RandomAgent
 from boardenvs.arena import play_match
 from boardenvs.arena.executor import FIRST, NOBODY, SECOND
 from boardenvs.arena.match import _Part as Part
-from boardenvs.arena.player import FORFEIT, Player, PlayerStats
+from boardenvs.arena.player import FORFEIT, Player, PlayerStats, time_text
 from boardenvs.game.openings import distinct_openings
 from boardenvs.game.state import IntArray, State
 from boardenvs.games import Game, make
@@ -174,3 +174,19 @@ def test_a_part_whose_process_dies_twice_is_lost_by_the_side_whose_code_ran() ->
         assert lost.stats[2 - side] == PlayerStats()
     with pytest.raises(RuntimeError, match="its process died, twice"):
         part.lost(NOBODY)
+
+
+def test_times_have_three_digits_and_the_unit_that_suits_them() -> None:
+    texts = {
+        None: "",
+        0.0123: "12.3 µs",
+        0.9994: "999 µs",
+        0.9996: "1 ms",
+        1.0: "1 ms",
+        12.34: "12.3 ms",
+        999.4: "999 ms",
+        999.6: "1 s",
+        1000.0: "1 s",
+        12345.0: "12.3 s",
+    }
+    assert {time: time_text(time) for time in texts} == texts

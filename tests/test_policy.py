@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tracemalloc
 import zipfile
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -226,6 +227,20 @@ def about(**changes: object) -> dict[str, bytes]:
 
 def tower(**changes: object) -> dict[str, bytes]:
     return about(format=3, network=TOWER | changes)
+
+
+@pytest.mark.parametrize(
+    ("weight", "stored", "written"),
+    [(1e5, "float16", False), (1e5, "float32", True), (np.nan, "float32", False)],
+)
+def test_weights_that_a_file_cannot_hold_are_not_written(
+    weight: float, stored: str, written: bool, tmp_path: Path
+) -> None:
+    policy = random_policy(OTHELLO)
+    policy.network.layers["0"][0][0, 0] = weight
+    with nullcontext() if written else pytest.raises(ValueError, match=f"{stored} cannot hold"):
+        save_policy(policy, tmp_path / "policy.npz", stored=stored)
+    assert (tmp_path / "policy.npz").exists() == written
 
 
 NOT_FINITE = {"weight_0": array((128, 24), np.full((128, 24), np.nan, np.float32).tobytes())}

@@ -36,6 +36,7 @@ from boardenvs.arena.report import compose, document
 from boardenvs.arena.results import summarise
 from boardenvs.arena.tournament_settings import make_plan
 from boardenvs.cli import rate
+from boardenvs.cli.arena import _line as line_of, _ratings as ratings_of
 from boardenvs.cli.rate import RateCommand
 from boardenvs.cli.tables import show_analysis, show_review
 from boardenvs.games import parse, spec_of
@@ -305,7 +306,12 @@ def tournament() -> dict[str, str]:
     times = values["timings"]["cpu_ms_per_move"], values["timings"]["players_cpu_seconds"]
     lines = map(json.dumps, [*tables, *ratings, *values["pairings"], values["ratings"], *times])
     report = compose(results).markdown()
-    return {"arena.md": report, "arena.jsonl": "".join(f"{line}\n" for line in lines)}
+    told = "\n".join([ratings_of(results).markdown(), *map(line_of, played), line_of(None), ""])
+    return {
+        "arena.md": report,
+        "arena.txt": told,
+        "arena.jsonl": "".join(f"{line}\n" for line in lines),
+    }
 
 
 @pytest.mark.usefixtures("undrawn")

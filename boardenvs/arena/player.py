@@ -92,9 +92,9 @@ def time_text(milliseconds: float | None) -> str:
     """Return a time per move in a suitable unit."""
     if milliseconds is None:
         return ""
-    if milliseconds < 1:
+    if milliseconds < 0.9995:  # which is written as 1 ms
         return f"{1000 * milliseconds:.3g} µs"
-    return f"{milliseconds:.3g} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.3g} s"
+    return f"{milliseconds:.3g} ms" if milliseconds < 999.5 else f"{milliseconds / 1000:.3g} s"
 
 
 class Player:
