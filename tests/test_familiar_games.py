@@ -40,6 +40,7 @@ ENDINGS = {
     ("chess", "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8"): "by repetition",
     ("go", "pass pass"): "by 7.5 points",
     ("connect_four", "1 2 1 2 1 2 1"): "by 4 in a line",
+    ("connect_four:rows=1,columns=2,connect=2", "1 2"): "on a full board",
     ("tictactoe", "a1 a2 b1 b2 c1"): "by three in a line",
     ("tictactoe", "a1 b1 c1 b2 a2 c2 b3 a3 c3"): "on a full board",
 }

@@ -13,6 +13,7 @@ from rule_sheets import read_move, write_move
 from variants import BUILT_IN, FIVE, HERE, make, random_line
 
 from boardenvs.board import symmetries_of
+from boardenvs.envs.page import _further_planes
 from boardenvs.game.fen import parse_position
 from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
@@ -38,6 +39,8 @@ def make_game(name: str) -> Game:
 def playthrough(game: Game, every: int | None = None) -> Iterator[str]:
     yield f"roles {', '.join(game.roles)}"
     yield f"{game.num_actions} actions, observations {game.observation_shape}"
+    further = _further_planes(game, game.observation_shape[2])
+    yield f"planes {'; '.join(f'{numbers}: {text}' for numbers, text in further) or 'no others'}"
     yield f"max_plies {game.max_plies}, opening_plies {game.opening_plies}"
     turns = symmetries_of(game.board)
     yield f"symmetries {[turns.index(symmetry) for symmetry in game.symmetries]}"

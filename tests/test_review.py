@@ -76,6 +76,7 @@ def test_a_move_worth_nothing_keeps_its_value() -> None:
         assert [move.value for move in with_next(before, 0, after).moves] == expected
     better = with_next(before, 1, seen(start.step(1), value=-4.0))
     assert (better.choice, better.value) == (1, 4.0)
+    assert with_next(before, 1, seen(start.step(1), value=-3.0)).choice == 0  # as good is no better
 
     after = replace(after, outcome="loss", plies=3)
     played = with_next(before, 0, after).moves[0]
