@@ -417,6 +417,14 @@ def test_values_of_hints_are_in_discs() -> None:
     assert [in_discs(value, unit) for value, unit in values] == [None, 3.0, 32.0]
 
 
+class Remembering:
+    """Plays at random, and only with the plies before."""
+
+    def act(self, game: Game, state: State, rng: Any = None, history: History | None = None) -> Any:
+        assert history is not None
+        return game.sample(state, rng)
+
+
 def test_limits_of_others_are_those_of_players_that_search() -> None:
     position, limits = OTHELLO.start(), ServedLimits(0.5, 3)
     for text, expected in {
@@ -434,6 +442,8 @@ def test_limits_of_others_are_those_of_players_that_search() -> None:
     found = agent.analyse(position, ServedLimits())
     assert value == {move.action: move.value for move in found.moves}[action]
     assert action == choose_action(position, "alphabeta:depth=2,evaluation=trained", 4)
+    said = ServedAgent(Remembering(), 4).choose(GameSession(OTHELLO), ServedLimits())
+    assert said == (choose_action(position, "random", 4), None)
 
 
 def test_our_engine_reads_lines_as_gtp_says() -> None:
