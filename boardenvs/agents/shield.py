@@ -39,7 +39,7 @@ class Shield:
         rng = np.random.default_rng(rng)
         answers = check_actions(self.agent.act(game, state, rng), game.check_state(state))
         chosen = np.where(game.is_legal(state, answers), answers, game.noop)
-        wins, losses = _at_once(game, state, chosen)
+        wins, losses = wins_and_losses(game, state, chosen)
         allowed = np.where(wins.any(axis=1, keepdims=True), wins, game.legal(state) & ~losses)
         refused = np.flatnonzero(allowed.any(axis=1) & ~allowed[np.arange(len(chosen)), chosen])
         if refused.size:
@@ -56,7 +56,7 @@ class Shield:
         at once, and losses at once or by the opponent's reply.
         """
         analysis = analysis_by(self.agent, position, rng)
-        (wins,), (losses,) = _at_once(position.game, stack([position]))
+        (wins,), (losses,) = wins_and_losses(position.game, stack([position]))
         moves, most = list[MoveAnalysis](), MOST[analysis.unit]
         named = {move.action: move for move in analysis.moves}
         for action in dict.fromkeys([*named, *position.legal_actions()]):
@@ -85,7 +85,7 @@ def policy_player(policy: Policy, sample: bool = False, shield: bool = False) ->
     return Shield(agent) if shield else agent
 
 
-def _at_once(
+def wins_and_losses(
     game: Game, state: State, chosen: IntArray | None = None
 ) -> tuple[BoolArray, BoolArray]:
     """Return the moves that win at once, and those that lose at once or let the opponent win with

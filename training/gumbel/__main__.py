@@ -21,6 +21,7 @@ from boardenvs.agents.policy import Policy
 from boardenvs.arena.executor import WorkerError
 from training.command import training_command
 from training.folder import RunError, to_arrays
+from training.gumbel.drills import Drills
 from training.gumbel.gumbel_settings import GumbelConfig
 from training.gumbel.network import NetworkLearner
 from training.gumbel.replay import ReplayBuffer
@@ -45,6 +46,8 @@ class GumbelRun(Run):
             network.take(start)
         self.learner = NetworkLearner(self.game, network.to(device), settings)
         self._replay = ReplayBuffer(self.game, settings.replay, settings.search_value)
+        plies, rng = config.self_play.opening_plies, np.random.default_rng([config.seed, 3])
+        self._drills = Drills(self.game, settings.drills, plies, rng) if settings.drills else None
         self._workers = SelfPlayWorkers(config, self.learner.player)
         self._rounds = self._workers.rounds()
         self._to_learn = 0.0  # positions to learn from, of those played
@@ -81,7 +84,8 @@ class GumbelRun(Run):
         while self._to_learn >= settings.batch_size:
             self._to_learn -= settings.batch_size
             batch = self._replay.sample(settings.batch_size, self._rng)
-            losses.append(self.learner.learn(batch, rate))
+            more = self._drills.loss(self.learner.network, self._rng) if self._drills else 0.0
+            losses.append(self.learner.learn(batch, rate, more))
         policy_loss, value_loss, entropy = th.stack(losses[1:] or losses).mean(dim=0).tolist()
         return {
             "train/entropy": entropy,

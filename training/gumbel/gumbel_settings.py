@@ -48,6 +48,7 @@ class LearningSettings(Section):
     learning_rate: Above0 = 1e-3
     final_learning_rate: Above0 = 5e-5
     search_value: Share = 0.25
+    drills: Annotated[int, Field(ge=0, le=10**6)] = 0
 
     # Constants of all configurations: plies on each board between two rounds of learning, AdamW's
     # weight decay, and what remains of the average of weights at each gradient step.

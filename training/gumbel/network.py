@@ -88,8 +88,10 @@ class NetworkLearner:
         )
         self._device = next(network.parameters()).device
 
-    def learn(self, batch: ReplayBatch, rate: float) -> th.Tensor:
-        """Take a gradient step; return policy loss, value loss and entropy, (3,)."""
+    def learn(self, batch: ReplayBatch, rate: float, more: th.Tensor | float = 0.0) -> th.Tensor:
+        """Take a gradient step, with `more` loss; return the batch's policy loss, value loss and
+        entropy, (3,).
+        """
         for group in self._optimizer.param_groups:
             group["lr"] = rate
         state, *targets = batch
@@ -104,7 +106,7 @@ class NetworkLearner:
         policy_loss = losses.mul(has_policy).sum() / count
         value_loss = (values - target).square().mean()
         self._optimizer.zero_grad()
-        (policy_loss + value_loss).backward()
+        (policy_loss + value_loss + more).backward()
         th.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
         self._optimizer.step()
         self._average([*self.player.parameters()], [*self.network.parameters()], None)
