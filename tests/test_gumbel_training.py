@@ -31,14 +31,16 @@ from boardenvs.agents.policy_file import load_policy
 from boardenvs.envs.batch import EndedGames
 from boardenvs.game.game import Game
 from boardenvs.game.openings import random_openings
-from boardenvs.game.position import stack
+from boardenvs.game.position import Position, stack
+from boardenvs.game.rules import WIN
 from boardenvs.game.state import FloatArray, State, concat, take
 from boardenvs.search import Limits
 from boardenvs.search.evaluation_file import trained_evaluation
 from boardenvs.search.solver import search_position
 from training.command import read_settings
-from training.folder import load_newest
+from training.folder import RunError, load_newest
 from training.gumbel.__main__ import GumbelRun, main
+from training.gumbel.drills import Drills
 from training.gumbel.gumbel_settings import GumbelConfig, LearningSettings
 from training.gumbel.network import JudgedNetwork
 from training.gumbel.replay import ReplayBuffer
@@ -265,6 +267,59 @@ def test_a_judge_has_half_of_each_value_and_no_share_of_the_policy() -> None:
     np.testing.assert_allclose(both, own / 2 + judged / 2, atol=1e-6)
 
 
+# ---- drills --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["connect_four", "othello"])
+def test_drills_have_safe_moves_and_others_and_no_win(name: str) -> None:
+    """By the game tree: a safe move ends no game and has no reply that wins."""
+    game = make(name)
+    drills = Drills(game, 5, (6, 20), np.random.default_rng(0))
+    for position, safe in [*zip(game.positions(drills.state), drills.safe, strict=True)][:40]:
+        moves = position.legal_actions()
+        assert not any(wins(position, move) for move in moves)
+        lost = set()
+        for move in moves:
+            after = position.step(move)
+            if any(wins(after, reply) for reply in after.legal_actions()):
+                lost.add(move)
+        assert {*np.flatnonzero(safe)} == {*moves} - lost
+        assert 0 < len(lost) < len(moves)
+
+
+def wins(position: Position, move: int) -> bool:
+    """Whether the move ends the game and its side wins."""
+    after = position.step(move)
+    return after.is_over() and after.result()[position.to_move] == WIN
+
+
+def test_a_network_learns_what_is_safe() -> None:
+    game, rng = make("tictactoe"), np.random.default_rng(0)
+    drills, others = Drills(game, 100, (3, 3), rng), Drills(game, 100, (3, 3), rng)
+    th.manual_seed(0)
+    network = BoardNetwork(game, {"hidden": [32]})
+    optimizer = th.optim.Adam(network.parameters(), 1e-2)
+
+    def share() -> float:
+        """In how many of the others the most probable move is safe."""
+        arrays = game.observe_planes(others.state), game.legal(others.state)
+        logits, _ = network(*map(th.from_numpy, arrays))
+        return float(others.safe[range(len(others.safe)), logits.argmax(dim=1)].mean())
+
+    before = share()
+    for _ in range(100):
+        optimizer.zero_grad()
+        drills.loss(network, rng).backward()
+        optimizer.step()
+    assert before < 0.5
+    assert share() > 0.95
+
+
+def test_a_game_without_drills_says_so() -> None:
+    with pytest.raises(RunError, match=r"learning\.drills is 100, but 49152 openings of checkers"):
+        Drills(make("checkers"), 100, (0, 4), np.random.default_rng(0))
+
+
 # ---- runs ----------------------------------------------------------------------------------------
 
 TINY: dict[str, Any] = {
@@ -299,14 +354,18 @@ def result(folder: Path) -> list[Any]:
 
 def test_a_run_that_resumes_goes_on_bit_for_bit(tiny: str) -> None:
     """A tower; a fully connected network does in the tests of workers."""
-    network = "network={channels: 4, blocks: 2}"
-    assert main([tiny, "--set", network]) == 0
+    sets = [
+        "network={channels: 4, blocks: 2}",
+        "learning.drills=1",
+        "self_play.opening_plies=[6, 9]",
+    ]
+    settings = read_settings(GumbelConfig, Path(tiny), sets)
+    assert main([tiny, *(word for item in sets for word in ("--set", item))]) == 0
     folder = Path("runs/tiny")
     expected = result(folder)
     assert 256 <= expected[0] < 384
     assert load_policy(folder / "policy.npz").notes["run"] == "tiny"
     sorted((folder / "checkpoints").iterdir())[-1].unlink()
-    settings = read_settings(GumbelConfig, Path(tiny), [network])
     run = GumbelRun(settings, folder)
     run.resume(Console(quiet=True))
     assert run.steps < expected[0]

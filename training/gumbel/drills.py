@@ -22,7 +22,8 @@ _ROWS, _WEIGHT = 16, 0.2  # drills in a gradient step, and the weight of their l
 
 
 class Drills:
-    """At least `count` drills, after random plies in the range `plies`.
+    """At least `count` drills, after random plies in the range `plies`: positions `state` and their
+    safe moves `safe`, (B, A) bool.
 
     RunError if a million openings would have fewer.
     """
@@ -44,16 +45,16 @@ class Drills:
                     f"learning.drills is {count}, but {_OPENINGS * len(states)} openings of "
                     f"{game.id} have {found}: lower it, or lengthen self_play.opening_plies"
                 )
-        self._game, self._state, self._safe = game, concat(states), np.concatenate(safes)
+        self._game, self.state, self.safe = game, concat(states), np.concatenate(safes)
 
     def loss(self, network: BoardNetwork, rng: np.random.Generator) -> th.Tensor:
         """Draw some drills, each under a random symmetry; return minus the log of the probability
         of all safe moves together, weighted, ().
         """
-        game, rows = self._game, rng.integers(len(self._safe), size=_ROWS)
+        game, rows = self._game, rng.integers(len(self.safe), size=_ROWS)
         symmetries = rng.integers(len(game.symmetries), size=_ROWS)
-        state, views = game.views.by_movers(take(self._state, rows), symmetries)
-        safe = reorder(self._safe[rows], game.views.originals, views)
+        state, views = game.views.by_movers(take(self.state, rows), symmetries)
+        safe = reorder(self.safe[rows], game.views.originals, views)
         device = next(network.parameters()).device
         arrays = game.observe_planes(state), game.legal(state), ~safe
         planes, legal, lost = (th.from_numpy(x).to(device) for x in arrays)
