@@ -30,6 +30,7 @@ from engine_scripts import (
     Chooser,
     Held,
     Played,
+    Script,
     faulty,
     honest,
     is_question,
@@ -199,14 +200,22 @@ def test_without_a_command_for_positions_an_engine_needs_the_moves() -> None:
                 play(engine)
 
 
+def in_place_of_hints(lines: bytes) -> Script:
+    its = honest(OTHELLO, "nboard")
+    return lambda line: [lines] if line[:4] == "hint" else its(line)
+
+
 def test_hints_are_values_of_moves() -> None:
     """Also of an engine that says no end; a pass within a line may be left out."""
     position = OTHELLO.start()
+    ends = b"search d3 1\nstatus 1\nsearch c4 2\nsearch f5 3\nsearch e6 4\nstatus 4\n"
+    done = Played(lambda number: in_place_of_hints(ends))
+    assert [value for value, _ in done.engine.hints(position).values()] == [1, 2, 3, 4]
+    assert done.started[0].time < 1  # it was not waited for
     known = Played(lambda number: honest(OTHELLO, "nboard")).engine.hints(position)
     assert known == {a: (-i / 2, (a,)) for i, a in enumerate(position.legal_actions())}
     lines = b"search F5 9 0 1\nbook f5-D6x -2.5 0 73% freely\nsearch E6f4 (1.5,1) 0 2\nsearch\n"
-    its = honest(OTHELLO, "nboard")
-    engine = Played(lambda number: lambda line: [lines] if line[:4] == "hint" else its(line)).engine
+    engine = Played(lambda number: in_place_of_hints(lines)).engine
     found = {
         OTHELLO.action_name(a): (v, len(line)) for a, (v, line) in engine.hints(position).items()
     }
@@ -514,12 +523,13 @@ def test_a_program_may_refuse_a_pass() -> None:
 
 
 def test_an_engine_without_a_protocol_is_late_and_after_three_times_asked_no_more() -> None:
-    engine = Played(lambda number: lambda line: [b"hello\n"])
+    engine = Played(lambda number: lambda line: [f"no {line}\n".encode()])
     result = play_match(OTHELLO, "random", engine, 3)
     assert result.wins == result.stats[1].forfeits == 6
     assert result.stats[1].message == (
         "the engine failed: it does not answer in GTP or NBoard or UCI: it was not done in 60 "
-        "seconds; its last lines: hello | hello | hello; on standard error: complaint \ufffd[31m"
+        "seconds; its last lines: no nboard 2 | no ping 1 | no uci; on standard error: complaint "
+        "\ufffd[31m"
     )
     assert len(engine.started) == 3
     with pytest.raises(EngineError, match="late 3 times in a row, and is asked no more"):

@@ -33,7 +33,7 @@ from boardenvs.arena.pairing import Pairing, Played
 from boardenvs.arena.player import PlayerStats
 from boardenvs.arena.pools import Anchor
 from boardenvs.arena.report import compose, document
-from boardenvs.arena.results import summarise
+from boardenvs.arena.results import Results, summarise
 from boardenvs.arena.tournament_settings import make_plan
 from boardenvs.cli import rate
 from boardenvs.cli.arena import _line as line_of, _ratings as ratings_of
@@ -292,14 +292,19 @@ def match(pairing: Pairing, number: int) -> MatchResult | None:
     )
 
 
-def tournament() -> dict[str, str]:
-    """The reports of a tournament whose results are made up, by the names of files."""
+def made_up() -> tuple[list[Played], Results]:
+    """A tournament whose results are made up."""
     entrants = ["random", "greedy", "positional", "perfect", "mcts:rollouts=9"]
     names = ["othello", "tictactoe", "wolf_and_sheep:rules=described"]
     settings = make_settings(entrants, names, pairs=5, seed=3)
     plan = make_plan(settings)
     played = [Played(pairing, match(pairing, i)) for i, pairing in enumerate(plan.pairings)]
-    results = summarise(settings, plan, played)
+    return played, summarise(settings, plan, played)
+
+
+def tournament() -> dict[str, str]:
+    """The reports of the tournament, by the names of files."""
+    played, results = made_up()
     values = document(results)
     tables = [{"table": name, **table} for name, table in values["tables"].items()]
     ratings = [rating for table in tables for rating in table.pop("ratings")]
@@ -318,6 +323,24 @@ def tournament() -> dict[str, str]:
 def test_a_tournament_is_reported_as_it_was() -> None:
     for name, text in tournament().items():
         assert text == (PRINTED / name).read_text(encoding="utf-8"), name
+
+
+def test_costs_have_a_line_along_those_whom_no_other_beats_in_both(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pictures = pytest.importorskip("boardenvs.arena.pictures")
+    monkeypatch.setattr(pictures, "to_svg", lambda figure, title: figure)
+    table = made_up()[1].tables[0]
+    (axes,) = pictures.cost(table).axes
+    times = [standing.stats.ms_per_move or 0.0 for standing in table.standings.values()]
+    players = {*zip(times, table.ratings.rating.tolist(), strict=True)}
+    best = {
+        (ms, rating)
+        for ms, rating in players
+        if not any(time < ms and better >= rating for time, better in players)
+    }
+    assert 1 < len(best) < len(players)
+    assert axes.lines[-1].get_xydata().tolist() == [list(player) for player in sorted(best)]
 
 
 if __name__ == "__main__":

@@ -503,4 +503,4 @@ def test_a_forfeit_is_recorded():
 def test_openings_have_names_however_the_board_is_turned(moves):
     reached = replay(parse_moves(OTHELLO, [moves])[0])
     assert [*map(opening_of, reached)] == [None, None, "Perpendicular", None, None, "Tiger"]
-    assert opening_of(make("othello_holes").start()) is None
+    assert opening_of(parse_position(make("othello_holes"), reached[2].fen())) is None

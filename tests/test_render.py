@@ -107,6 +107,9 @@ def test_othello_is_seen_as_its_players_know_it() -> None:
     assert list(shown)[:8] == [f"{file}1" for file in "abcdefgh"]
     found = {sign: sorted(s for s in shown if shown[s].strip() == sign) for sign in "BW*"}
     assert found == {"B": ["d5", "e4"], "W": ["d4", "e5"], "*": ["c4", "d3", "e6", "f5"]}
+    coloured = render.to_ansi(OTHELLO, OTHELLO.start(), colour=True)
+    inks = {*re.findall(r"38;5;(\d+);48;5;(\d+)m([BW])", coloured)}
+    assert inks == {("231", "16", "B"), ("16", "231", "W")}, "white on black, and black on white"
     svg = render.to_svg(OTHELLO, OTHELLO.start())
     assert {what: sorted(uses(svg, what)) for what in ("black", "white")} == {
         "black": [(3, 4), (4, 3)],  # columns and rows from the upper left

@@ -32,6 +32,7 @@ def test_html_in_a_report_is_text():
     assert "<i>" not in page
     assert "<title>&lt;b&gt;x&lt;/b&gt;</title>" in page
     assert "<td>&lt;i&gt;</td>" in page
+    assert ReportTable([], "<b>x</b>").html().count("&lt;b&gt;x&lt;/b&gt;") == 1
 
 
 def test_numbers_stand_to_the_right_in_the_tables_of_a_report():

@@ -36,6 +36,7 @@ from boardenvs.search import AlphaBeta, Limits, SearchResults, alphabeta, alphab
 from boardenvs.search.compiled.nodes import margin_of
 from boardenvs.search.evaluation import POINT
 from boardenvs.search.evaluation_file import trained_evaluation
+from boardenvs.search.solver import _Searcher, search_position
 
 GOLDEN = HERE / "searches.json"
 RECORDED = ("othello", "wolf_and_sheep", "lines_of_action", "othello_holes", DESCRIBED)
@@ -284,6 +285,20 @@ def test_a_time_ends_a_search() -> None:
     assert search_one(start, Limits(3, time=1e9)).depth == 3
     stop = iter([False, False, True]).__next__
     assert alphabeta_for(OTHELLO).search(state, seeds_of(state), Limits(), stop=stop).exact == 0
+
+
+def test_other_moves_share_the_nodes_and_the_time_of_an_analysis(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    search_move, given = _Searcher.search_move, list[Limits]()
+
+    def noted(its: Any, position: Position, action: int, limits: Limits) -> Any:
+        given.append(limits)
+        return search_move(its, position, action, limits)
+
+    monkeypatch.setattr(_Searcher, "search_move", noted)
+    search_position(OTHELLO.start(), Limits(2, nodes=3000, time=6e6), moves=0.5)
+    assert [(limits.nodes, limits.time) for limits in given] == [(500, 1e6)] * 3
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no such signals here")

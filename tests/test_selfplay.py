@@ -205,6 +205,7 @@ def test_the_pool_draws_the_last_snapshots_by_its_seed(tmp_path: Path) -> None:
     assert draws == [steps_of(other.draw(2)) for _ in range(40)]
     assert {name for draw in draws for name in draw} == {"10", "20", "30"}
     assert all(len(set(draw)) == 2 for draw in draws)
+    assert all(len({*steps_of(pool.draw(3))}) == 3 for _ in range(9))
     assert len(pool.draw(5)) == 5  # some of them more than once
     assert all(isinstance(agent, PolicyAgent) and agent.sample for agent in pool.draw(3))
     assert len(list((tmp_path / "a").glob("*.npz"))) == 4  # the oldest stays on disk

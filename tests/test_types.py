@@ -108,6 +108,7 @@ PACKAGES = ("", ".agents", ".arena", ".exams", ".game", ".games", ".play", ".rec
             ".search", ".tablebase", ".text")  # fmt: skip
 MODULES = (
     *("boardenvs.envs.factory", *(f"boardenvs.{name}_v0" for name in games.BUILT_IN)),
+    "boardenvs.envs.groups",
     *("training.run_settings", "training.gumbel.gumbel_settings"),
     "training.ntuple.ntuple_settings",
 )

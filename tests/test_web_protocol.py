@@ -1,6 +1,7 @@
 """The answers of the page's server: games, lines, agents, records, trainings."""
 
 import gzip
+import json
 import os
 import shutil
 
@@ -13,6 +14,7 @@ from boardenvs.agents.trained import FOLDER as TRAINED
 from boardenvs.board.bitboard import from_squares
 from boardenvs.play import legal_names
 from boardenvs.records.record import names, replay
+from boardenvs.web.messages import MAX_PLIES, parse_request
 
 OTHELLO = make("othello")
 
@@ -119,6 +121,14 @@ def make_run(folder, name, **files):
     return folder / name
 
 
+def test_a_game_of_all_plies_has_a_note_for_each_position():
+    moves, notes = ["pass"] * MAX_PLIES, [""] * (MAX_PLIES + 1)
+    saved = {"id": 1, "do": "save", "format": "page", "line": {"game": "go", "moves": moves}}
+    assert parse_request(json.dumps({**saved, "notes": notes})).notes == notes
+    with pytest.raises(ValueError, match="notes"):
+        parse_request(json.dumps({**saved, "notes": [*notes, ""]}))
+
+
 def test_runs_are_listed_with_reports_and_policies(server, page, folder):
     run = make_run(folder, "training", config_yaml="game: othello\nsteps: 50\n")
     make_run(folder, "arena", tournament_json="{}\n", report_html="<script>1</script>")
@@ -127,7 +137,8 @@ def test_runs_are_listed_with_reports_and_policies(server, page, folder):
         shutil.copy(TRAINED / "othello.npz", run / f"{name}.npz")
     (run / "evaluations.csv").write_text("steps,evaluation/random\n0,.5\n9,nan\n")
     for path in (run, *run.iterdir()):
-        os.utime(path, (0, 0), follow_symlinks=False)
+        os.utime(path, (9, 9), follow_symlinks=False)
+    os.utime(folder / "arena", (0, 0))  # whose files are new
     found = page.ask("runs")["runs"]
     assert [run["name"] for run in found] == ["arena", "training"], "the latest first"
     runs = {run["name"]: run for run in found}

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from boardenvs.board import Board, fill, neighbours, step
-from boardenvs.kernel import Kernel, Table, nonzero, popcount, repeat, spread, when
-from boardenvs.kernel.wide import join, pack, split
+from boardenvs.kernel import ALL, Kernel, Table, nonzero, popcount, repeat, spread, when
+from boardenvs.kernel.wide import Wide, join, pack, split
 
 pytestmark = pytest.mark.usefixtures("as_written")
 
@@ -58,6 +58,12 @@ def test_words_are_what_ints_are(pairs: Sequence[tuple[int, int]]) -> None:
     outputs = [np.empty(len(pairs), np.uint64) for _ in expected[0]]
     KERNEL.batch([np.array(column, np.uint64) for column in zip(*rows, strict=True)], outputs)
     assert np.array(outputs).T.tolist() == expected
+
+
+def test_a_carry_goes_through_whole_words() -> None:
+    below: Any = Wide([ALL, ALL, 0])
+    above: Any = Wide([0, 0, 1])
+    assert [(below + 1).words, (above - 1).words] == [above.words, below.words]
 
 
 def test_what_has_no_end_or_mixes_is_named() -> None:
