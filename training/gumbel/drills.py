@@ -31,19 +31,20 @@ class Drills:
     def __init__(
         self, game: Game, count: int, plies: tuple[int, int], rng: np.random.Generator
     ) -> None:
-        states, safes, found = [], [], 0
-        while found < count:
+        states, safes, total = [], [], 0
+        while total < count:
             state = random_openings(game, _OPENINGS, plies, rng)
             wins, losses = wins_and_losses(game, state)
             safe = game.legal(state) & ~losses
             rows = np.flatnonzero(losses.any(axis=1) & safe.any(axis=1) & ~wins.any(axis=1))
             states.append(take(state, rows))
             safes.append(safe[rows])
-            found += len(rows)
-            if (found + 4) * _ROUNDS < count * len(states):
+            total += len(rows)
+            # Hopeless, even if four more were missed by chance.
+            if (total + 4) * _ROUNDS < count * len(states):
                 raise RunError(
                     f"learning.drills is {count}, but {_OPENINGS * len(states)} openings of "
-                    f"{game.id} have {found}: lower it, or lengthen self_play.opening_plies"
+                    f"{game.id} have {total}: lower it, or lengthen self_play.opening_plies"
                 )
         self._game, self.state, self.safe = game, concat(states), np.concatenate(safes)
 
