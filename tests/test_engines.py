@@ -544,8 +544,11 @@ def lasting(seconds: float) -> Any:
     return lambda line: [seconds, *its(line)] if is_question(line) else its(line)
 
 
-@pytest.mark.parametrize(("limit", "is_kept"), [(None, True), (4.0, True), (3.5, False)])
-def test_the_limit_for_a_move(limit: float | None, is_kept: bool) -> None:
+@pytest.mark.parametrize(
+    ("limit", "told", "is_kept"),
+    [(None, [], True), (4.0, ["0 4 1"], True), (3.5, ["0 3 1"], False), (0.5, ["0 1 1"], False)],
+)
+def test_the_limit_for_a_move(limit: float | None, told: list[str], is_kept: bool) -> None:
     """An engine that takes 4.9 seconds may be late by one, and hears the limit once."""
     said, its = list[str](), lasting(4.9)
 
@@ -556,10 +559,10 @@ def test_the_limit_for_a_move(limit: float | None, is_kept: bool) -> None:
     engine = Played(lambda number: script, "gtp", limit)
     positions, actions = random_line(OTHELLO, 1, 3)
     for ply in (0, 2):
-        with nullcontext() if is_kept else pytest.raises(EngineError, match="not done in 4"):
+        with nullcontext() if is_kept else pytest.raises(EngineError, match="not done in"):
             engine.engine.choose(GameSession.reaching(positions[ply], actions[:ply]))
-    told = [line for line in said if line.endswith("time_settings 0 4 1")]
-    assert len(told) == (limit == 4.0)
+    heard = [line.partition("time_settings ")[2] for line in said if "time_settings" in line]
+    assert heard == told * (1 if is_kept else 2)  # after a fault it is started again
 
 
 def test_texts() -> None:
@@ -588,7 +591,7 @@ HELD = "import os, sys, time; held = os.open(sys.argv[1], os.O_WRONLY); "
 PROGRAMS = {
     "sleeps": "time.sleep(1000)",
     "ignores signals": f"{IGNORING}; time.sleep(1000)",
-    "dies": "raise SystemExit('too \x1b[31m bad')",
+    "dies": "os.write(2, b'x\\n' * 2000 + b'too \x1b[31m bad'); os._exit(128)",
     "closes its output": "os.close(1); time.sleep(1000)",
     "floods": "[print('x' * 1000) for _ in iter(int, 1)]",
     "floods beside": "[os.write(2, bytes(60000)) for _ in iter(int, 1)]",
@@ -596,7 +599,7 @@ PROGRAMS = {
     "kills itself": "print('my last words', flush=True); os.kill(os.getpid(), 9)",
 }
 HOW_ENDED = {
-    "dies": "it ended with exit code 1; on standard error: too \ufffd[31m bad",
+    "dies": "it ended with exit code 128; on standard error: x | x | too \ufffd[31m bad",
     "closes its output": "it ended its output, but still runs",
     "kills itself": "it ended by signal 9 (SIGKILL); its last lines: my last words",
 }
@@ -641,6 +644,16 @@ def test_sending_nothing_leaves_the_way_free() -> None:
     for data in (b"", b"", b"hello\n"):
         transport.write(data)
     assert transport.read(60) == b"hello\n"
+    transport.close()
+
+
+@posix
+def test_the_time_of_all_that_an_engine_starts_is_its_own() -> None:
+    code = "import os, time\nif not os.fork():\n    while time.process_time() < .2: pass\n"
+    waiting = f"{code}    os._exit(0)\nos.wait()\nprint(1, flush=True)\ntime.sleep(1000)"
+    transport = ProcessTransport([sys.executable, "-I", "-S", "-c", waiting])
+    assert transport.read(60) == b"1\n"
+    assert transport.cpu_seconds() >= 0.19  # in hundredths
     transport.close()
 
 

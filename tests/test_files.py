@@ -133,6 +133,9 @@ def test_lines_are_appended_whole(tmp_path):
         list(whole_lines(path, most=3))
     append_lines(path, [b"three"])
     assert path.read_bytes() == b"one\ntwo\nthree\n"
+    path.write_bytes((lines := b"one\n" * 2000) + b"hal")
+    append_lines(path, [b"two"])
+    assert path.read_bytes() == lines + b"two\n"
 
 
 # ---- folders -------------------------------------------------------------------------------------

@@ -9,8 +9,9 @@ from variants import make, random_record
 import boardenvs
 from boardenvs.agents import make_agent
 from boardenvs.game.position import stack
-from boardenvs.play import GameSession, record_of, session_of
+from boardenvs.play import GameSession, GameStore, record_of, session_of
 from boardenvs.records import make_record, replay
+from boardenvs.records.jsonl import read_jsonl
 
 OTHELLO = make("othello")
 
@@ -39,6 +40,17 @@ def test_plies_are_taken_back() -> None:
         positions = replay(make_record(OTHELLO, line))
         assert session.positions == tuple(positions)
         assert session.before == (positions[-2] if line else None)
+
+
+def test_of_a_game_that_is_taken_back_nothing_is_kept(tmp_path):
+    store, session = GameStore(tmp_path / "games.jsonl"), GameSession(OTHELLO)
+    store.keep(session)
+    assert not store.path.exists()
+    session.play(20)
+    for kept in ([record_of(session)], []):
+        store.keep(session)
+        assert [*read_jsonl(store.path)] == kept
+        session.undo()
 
 
 def test_a_recorded_game_from_any_ply_and_position():

@@ -110,11 +110,14 @@ def test_a_wrong_goal_is_named():
 def test_json_round_trip_of_files(tmp_path):
     records = one_of_each(300)
     records.append(Record(games.parse("wolf_and_sheep:max_plies=none"), ()))
-    plain, packed = tmp_path / "games.jsonl", tmp_path / "games.jsonl.gz"
-    for path in (plain, packed):
+    plain, packed, loud = (tmp_path / f"games{end}" for end in (".jsonl", ".jsonl.gz", ".JSONL.GZ"))
+    for path in (plain, packed, loud):
         assert save(path, records) == []
         assert load(path) == records
-    assert gzip.decompress(packed.read_bytes()) == plain.read_bytes()
+    content = packed.read_bytes()
+    assert gzip.decompress(content) == plain.read_bytes()
+    assert content == loud.read_bytes()
+    assert content[4:8] == bytes(4)  # no time: the same records give the same file
 
 
 # ---- plain moves -------------------------------------------------------------------------------

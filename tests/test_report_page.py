@@ -27,8 +27,10 @@ def test_html_in_a_report_is_text():
     document = Document("<b>x</b>")
     document.text("<script>alert(1)</script>")
     document.table(ReportTable([{"a": "<i>"}]))
+    document.picture("x.svg", '"><u>', lambda: SVG)
     page = document.page()
     assert "<script" not in page
+    assert "<u>" not in page
     assert "<i>" not in page
     assert "<title>&lt;b&gt;x&lt;/b&gt;</title>" in page
     assert "<td>&lt;i&gt;</td>" in page
@@ -36,13 +38,13 @@ def test_html_in_a_report_is_text():
 
 
 def test_numbers_stand_to_the_right_in_the_tables_of_a_report():
-    names = ("player", "rating", "interval", "loss", "kind")
+    names = ("player", "rating", "interval", "loss", "kind", "games")
     rows = [
-        ("random", "1,000", "0.5 to 1", "", "8 empty squares"),
-        ("greedy", "-3.5e+01", "0 to ?", "2½", "16 empty squares"),
+        ("random", "1,000", "0.5 to 1", "", "8 empty squares", "none"),
+        ("greedy", "-3.5e+01", "0 to ?", "2½", "16 empty squares", "2"),
     ]
     table = ReportTable([dict(zip(names, row, strict=True)) for row in rows]).markdown()
-    assert table.splitlines()[1] == "| --- | ---: | ---: | ---: | --- |"
+    assert table.splitlines()[1] == "| --- | ---: | ---: | ---: | --- | ---: |"
 
 
 def test_a_learning_curve_is_of_scores_within_their_intervals(monkeypatch):

@@ -351,6 +351,8 @@ def test_bad_replies_are_asked_again_and_then_lose_the_game(tmp_path):
     assert [entry["read_as"] for entry in transcript] == kinds
     assert [entry["reply"] for entry in transcript[:-1]] == replies[:-1]
     assert 1000 < len(transcript[-1]["reply"]) <= 1500
+    env.reset()
+    assert (env.counts, env.record.info["text"]["transcript"]) == ({}, [])
 
 
 def test_wrong_values_are_refused():

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import shutil
+from contextlib import nullcontext
 
 import pytest
 from variants import make, random_record
@@ -13,8 +14,12 @@ from boardenvs import games, records
 from boardenvs.agents.trained import FOLDER as TRAINED
 from boardenvs.board.bitboard import from_squares
 from boardenvs.play import legal_names
-from boardenvs.records.record import names, replay
-from boardenvs.web.messages import MAX_PLIES, parse_request
+from boardenvs.records.jsonl import parse_record
+from boardenvs.records.record import Record, names, replay
+from boardenvs.web.boards import write_game
+from boardenvs.web.messages import MAX_PLIES, Line, LoadJob, SaveRequest, parse_request
+from boardenvs.web.runs import list_runs
+from boardenvs.web.worker import _load
 
 OTHELLO = make("othello")
 
@@ -69,7 +74,8 @@ def test_promotion_names_pieces_and_kinds_that_can_be_placed_are_told(page):
 
 def test_levels_name_the_game_in_which_they_were_measured(page):
     for game, measured in (("reversi", "othello"), ("hex", "hex")):
-        first, second, *_ = page.ask("opponents", game=game)["opponents"]
+        opponents = page.ask("opponents", game=game)["opponents"]
+        first, second, *_ = opponents
         assert {one["level"]["measured_in"] for one in (first, second)} == {measured}
         assert first["level"]["rating"] < second["level"]["rating"] < second["level"]["high"]
 
@@ -79,6 +85,8 @@ def test_games_are_called_by_their_titles(page):
     assert {t: page.hello["titles"][t] for t in ("nine_mens_morris", "tictactoe")} == {
         "nine_mens_morris": "Nine Men's Morris", "tictactoe": "Tic-tac-toe",
     }  # fmt: skip
+    rules = ["wolf_and_sheep", "wolf_and_sheep:rules=described"]
+    assert page.hello["games"]["wolf_and_sheep"] == rules
 
 
 def test_the_exact_result_is_that_of_the_solution(page):
@@ -127,6 +135,26 @@ def test_a_game_of_all_plies_has_a_note_for_each_position():
     assert parse_request(json.dumps({**saved, "notes": notes})).notes == notes
     with pytest.raises(ValueError, match="notes"):
         parse_request(json.dumps({**saved, "notes": [*notes, ""]}))
+    asked = {"id": 1, "do": "line", "line": {"game": "go", "moves": moves}, "since": MAX_PLIES}
+    assert parse_request(json.dumps(asked)).since == MAX_PLIES
+
+
+def test_files_with_games_of_all_plies_are_read(tmp_path):
+    for plies, error in ((MAX_PLIES, None), (MAX_PLIES + 1, "has 2,001 plies: at most 2,000 are")):
+        records.save(tmp_path / "games.jsonl", [Record(OTHELLO, (0,) * plies)])
+        with nullcontext() if error is None else pytest.raises(ValueError, match=error):
+            (loaded,) = _load(LoadJob(tmp_path / "games.jsonl", "othello"))
+            assert len(loaded["moves"].split()) == plies
+
+
+def test_the_result_of_a_saved_game_is_that_of_the_rules():
+    """Where the game is over; else what the page says, as of one whose time was up."""
+    moves = names(random_record(OTHELLO))
+    for plies, goal in ((len(moves), random_record(OTHELLO).goal), (9, (50, 50))):
+        told = Line(game="othello", moves=moves[:plies])
+        request = SaveRequest(id=1, do="save", format="jsonl", line=told, goals=(50, 50))
+        _, content = write_game(OTHELLO, request)
+        assert parse_record(content.decode()).goal == goal
 
 
 def test_runs_are_listed_with_reports_and_policies(server, page, folder):
@@ -158,6 +186,16 @@ def test_runs_are_listed_with_reports_and_policies(server, page, folder):
     assert report.text == "<script>1</script>"
     # It gets no further than its own page.
     assert report.headers["content-security-policy"].startswith("sandbox allow-scripts;")
+
+
+def test_the_latest_runs_have_their_evaluations(tmp_path):
+    for age in range(41):
+        run = make_run(tmp_path, f"{age}", config_yaml="", evaluations_csv="steps\n9\n")
+        for path in (run, *run.iterdir()):
+            os.utime(path, (9**9 - age,) * 2)
+    listed = list_runs(tmp_path)
+    assert [int(run["name"]) for run in listed] == [*range(41)]
+    assert [run.get("table") for run in listed] == [{"steps": [9]}] * 40 + [None]
 
 
 # The second line of evaluations, and columns without those that charts need.

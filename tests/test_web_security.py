@@ -1,5 +1,6 @@
 """The page's server refuses other users and sites, wrong messages, and code."""
 
+import asyncio
 import contextlib
 import json
 import re
@@ -18,7 +19,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from boardenvs.utils.cache import private_folder
-from boardenvs.web.guard import STRANGER_SECONDS, address_in_file
+from boardenvs.web.guard import MOST_STRANGERS, STRANGER_SECONDS, Door, address_in_file
 
 THINK = {"line": line("othello"), "agent": "alphabeta:depth=30", "seed": 0}  # for long
 MOVES = ("e6", "f6", "c4")
@@ -109,6 +110,28 @@ def test_idle_connections_lock_nobody_out(server):
             assert time.monotonic() - began < STRANGER_SECONDS
             assert all(closed(one) for one in idle)
             assert page.ask("line", line=line("othello"))["positions"]
+
+
+def test_of_too_many_connections_the_oldest_is_closed():
+    class Idle:
+        closed = False
+
+        def __init__(self, number):
+            self.number = number
+
+        def get_extra_info(self, name):
+            return "127.0.0.1", self.number
+
+        def abort(self):
+            self.closed = True
+
+    async def come():
+        door, idle = Door(), [Idle(number) for number in range(MOST_STRANGERS + 2)]
+        for one in idle:
+            door.watch(one)
+        return [one.number for one in idle if one.closed]
+
+    assert asyncio.run(come()) == [0, 1]
 
 
 def closed(connection):

@@ -69,6 +69,7 @@ def test_a_carry_goes_through_whole_words() -> None:
 def test_what_has_no_end_or_mixes_is_named() -> None:
     with pytest.raises(ValueError, match="still changes its value in round 256"):
         repeat(lambda value: value ^ 1, 4)
+    assert repeat(lambda value: min(value + 1, 255), 0) == 255  # in the last round
     flag = Kernel(lambda low, high: join([low, high]) & nonzero(low), 2, "mixed")
     with pytest.raises(TypeError, match=r"of a flag, spread\(flag, squares\) makes one"):
         flag.one(1, 2)

@@ -141,7 +141,7 @@ def save(path: Path | str, records: Sequence[Record]) -> list[str]:
     assert form.write is not None
     lines = (f"{line}\n".encode() for line in map(form.write, records))
     with replacing(path) as file:
-        if path.suffix != ".gz":
+        if path.suffix.lower() != ".gz":
             file.writelines(lines)
         else:  # without a name and a time, so that the same records give the same file
             with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as compressed:
