@@ -538,6 +538,16 @@ def test_an_engine_without_a_protocol_is_late_and_after_three_times_asked_no_mor
         Played(lambda number: lambda line: []).engine.check_game(OTHELLO)
 
 
+def test_another_fault_in_between_is_not_in_a_row() -> None:
+    script = (b"late\n", b"late\n", b"uciok\n", b"late\n", b"late\n", b"late\n")
+    engine = Played(lambda number: lambda line: [script[number]], "gtp").engine
+    for answer in script:
+        with pytest.raises(EngineError, match="UCI" if answer == b"uciok\n" else "not done in 60"):
+            engine.choose(GameSession(OTHELLO))
+    with pytest.raises(EngineError, match="asked no more"):
+        engine.choose(GameSession(OTHELLO))
+
+
 def lasting(seconds: float) -> Any:
     """An engine that takes some seconds for every move."""
     its = honest(OTHELLO, "gtp")

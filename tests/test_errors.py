@@ -25,6 +25,7 @@ from boardenvs.game.game import Game
 from boardenvs.game.openings import MAX_PLIES, random_openings
 from boardenvs.games import Othello
 from boardenvs.records import Record, save
+from boardenvs.utils.checks import cut
 
 # ---- calls ---------------------------------------------------------------------------------------
 
@@ -181,6 +182,11 @@ def test_wrong_calls_say_what_is_wrong(rows: Callable[[], Rows], kind: type[Exce
             call()
         assert message in str(caught.value), call
         assert len(str(caught.value)) < 1000
+
+
+def test_of_a_long_text_the_middle_is_left_out() -> None:
+    text = "a" * 30 + "b" * 30
+    assert [cut(text), cut(f"{text}c")] == [text, "a" * 30 + "..." + "b" * 14 + "c"]
 
 
 # ---- command lines -------------------------------------------------------------------------------

@@ -118,7 +118,10 @@ def test_answers_are_marked_by_what_they_keep_and_lose(
     game_id: str, pick: Pick, kept: float
 ) -> None:
     game = make(game_id)
-    marked = take_exam(game, answering(pick))
+    done = list[tuple[int, int]]()
+    marked = take_exam(game, answering(pick), progress=lambda *counts: done.append(counts))
+    count = marked.total.positions
+    assert done == [(min(answered, count), count) for answered in range(50, count + 50, 50)]
     assert {mark.kept for mark in marked.marks} == {kept}
     if game.margin_counts:
         lost = [max(q.values.values()) - q.values[pick(q.values)] for q in questions(game)]

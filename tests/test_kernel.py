@@ -100,6 +100,16 @@ def test_single_squares(bits):
     assert bitboard.rank_of(0) == 8
 
 
+@pytest.mark.parametrize("size", [1, 4, 5, 9])
+def test_rings_go_inwards_to_the_centre(size):
+    board = bitboard.Board(size, size)
+    inner = [
+        sum(1 << size * y + x for y in range(k, size - k) for x in range(k, size - k))
+        for k in range(size)
+    ]
+    assert bitboard.rings(board) == [*filter(None, inner)]
+
+
 # ---- the same function on ints, on arrays and compiled -------------------------------------------
 
 _SQUARES = Table([s * s * 0x9E3779B97F4A7C15 & ALL for s in range(65)])

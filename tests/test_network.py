@@ -228,6 +228,8 @@ def test_models_of_stable_baselines_leave_torch_too(tmp_path: Path, shape: str) 
     model = algorithm("MlpPolicy", env, gamma=-1.0, policy_kwargs=layers, seed=3)
     shaken(model.policy)
     policy = policy_from_sb3(model, game, {"by": "me"})
+    with pytest.raises(ValueError, match="has no mover_symmetry"):
+        policy_from_sb3(model, game, mover_view=True)
     state = random_openings(game, 200, (0, 40), np.random.default_rng(0))
     observation = th.as_tensor(game.observe(state).copy())
     with th.no_grad():

@@ -72,10 +72,13 @@ def test_a_page_of_all_games_asks_for_nothing_from_elsewhere():
 def test_nothing_in_a_record_is_markup():
     evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
     players = evil, "{{data}} {{title}}"
-    page = write_page([Record(OTHELLO, (20,), players=players, info={evil: evil})], title=evil)
+    info = {evil: evil, "values": [1, 2]}
+    page = write_page([Record(OTHELLO, (20,), players=players, info=info)], title=evil)
     assert "<img" not in page
     assert page.count("<script") == 2
-    assert data_of(page)["games"][0]["title"] == " against ".join(players)
+    (shown,) = data_of(page)["games"]
+    assert shown["title"] == " against ".join(players)
+    assert {evil, "values"} & dict(shown["details"]).keys() == {evil}  # lists are left out
 
 
 def test_a_game_that_breaks_the_rules_ends_there_and_says_so():

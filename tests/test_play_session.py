@@ -8,6 +8,7 @@ from variants import make, random_record
 
 import boardenvs
 from boardenvs.agents import make_agent
+from boardenvs.agents.history import History
 from boardenvs.game.position import stack
 from boardenvs.play import GameSession, GameStore, record_of, session_of
 from boardenvs.records import make_record, replay
@@ -86,6 +87,11 @@ def test_a_player_is_asked_for_one_move():
         boardenvs.choose_action(position, "greddy")
     with pytest.raises(boardenvs.IllegalActionError, match="action 27"):
         boardenvs.choose_action(position, lambda seen: 27)
+
+
+def test_a_part_of_a_history_has_its_own_games_and_memory():
+    part = History(np.array([[1, -1], [2, 3], [4, 5]]), ({"a": 1}, {"b": 2}, {})).of_rows([1, 0])
+    assert [part.plies(0), part.plies(1), *part.memory] == [[2, 3], [1], {"b": 2}, {"a": 1}]
 
 
 def test_a_player_gets_the_games_so_far_if_it_wants_them():

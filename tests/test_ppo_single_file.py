@@ -50,6 +50,28 @@ def test_a_copy_in_an_empty_folder_makes_a_policy(
     assert not any(stats.forfeits for stats in result.stats)
 
 
+def test_of_earlier_selves_the_latest_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = list[ppo_single_file.NetworkPlayer]()
+
+    def player(*arguments: Any, **named: Any) -> ppo_single_file.NetworkPlayer:
+        made.append(NetworkPlayer(*arguments, **named))
+        return made[-1]
+
+    NetworkPlayer = ppo_single_file.NetworkPlayer  # noqa: N806
+    monkeypatch.setattr(ppo_single_file, "NetworkPlayer", player)
+    words = [*TINY, "--game", "tictactoe", "--total-timesteps", "128", "--num-steps", "2"]
+    words += ["--pool-every", "64", "--pool-size", "1", "--opening-plies", "0", "2"]
+    args = ppo_single_file.parse_args([*words, "--out", str(tmp_path / "policy.npz")])
+    ppo_single_file.main(args)
+    th.manual_seed(0)
+    first = ppo_single_file.Network(boardenvs.games.make("tictactoe"), args)
+    opponent, learner = (its.net.policy_head.weight for its in made[:2])
+    assert not th.equal(opponent, first.policy_head.weight)
+    assert not th.equal(opponent, learner)
+
+
 class Watched(Batch):
     """Notes who moves in each step, and what the games that it ended paid each role."""
 

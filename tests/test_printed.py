@@ -341,6 +341,9 @@ def test_costs_have_a_line_along_those_whom_no_other_beats_in_both(
     }
     assert 1 < len(best) < len(players)
     assert axes.lines[-1].get_xydata().tolist() == [list(player) for player in sorted(best)]
+    (axes,) = pictures.ratings(table).axes
+    assert [bar.get_width() for bar in axes.patches] == table.ratings.rating.tolist()
+    assert axes.yaxis_inverted()  # the first, who is strongest, is on top
 
 
 if __name__ == "__main__":

@@ -221,3 +221,23 @@ def test_a_mixture_has_its_share() -> None:
     actions = mixed.act(OTHELLO, OTHELLO.init(4000), np.random.default_rng(0))
     assert 0.22 < (actions == actions.max()).mean() < 0.28
     assert len(set(actions.tolist())) == 2
+
+
+class Always:
+    """Plays an action everywhere, and has it for an analysis."""
+
+    def __init__(self, action: int) -> None:
+        self.action = action
+
+    def act(self, game: Any, state: Any, rng: Any = None) -> Any:
+        return np.full(len(state.ply), self.action)
+
+    def analyse(self, position: Any, rng: Any) -> Any:
+        return self.action
+
+
+def test_a_mixture_analyses_as_the_one_that_moves() -> None:
+    mixed = Mixture(Always(20), Always(29), 0.25)
+    for seed in range(9):
+        rng, again = (np.random.default_rng(seed) for _ in range(2))
+        assert mixed.analyse(OTHELLO.start(), rng) == mixed.act(OTHELLO, OTHELLO.init(1), again)[0]

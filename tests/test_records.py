@@ -88,7 +88,8 @@ def test_an_illegal_action_is_named_and_ends_its_game_alone(game_id):
 def test_what_comes_after_the_end_is_illegal():
     game = games.parse("wolf_and_sheep:rules=described,max_plies=12")
     _, actions = random_line(game, 3, 12)
-    record, beyond = make_record(game, actions), Record(game, (*actions, 0))
+    record = make_record(game, actions)
+    beyond = Record(game, (*actions, replay(record)[-1].legal_actions()[0]))
     with pytest.raises(IllegalActionError, match="its cap of 12 plies ended") as told:
         replay(beyond)
     verdicts = [("truncated", record.goal, None), ("illegal", None, str(told.value))]
@@ -320,6 +321,8 @@ def test_what_files_say_of_games(tmp_path):
     for text, goal in {"+0.00": (50, 50), "-2.0": LOST, "B+2": WON, "Draw": (50, 50)}.items():
         path.write_text(f"(;GM[1]SZ[9]RE[{text}];B[ee])")
         assert load(path)[0].goal == goal
+    path.write_text("(;GM[11];B[a10])")
+    assert load(path)[0].game == make("hex")  # on 11x11
     path.write_text("4453 -2\n")
     assert load(path)[0].info == {"score": "-2"}
 

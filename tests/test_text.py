@@ -277,7 +277,8 @@ def test_prompts_tell_the_game():
         "You play Othello with holes. You are white, and black is your opponent."
     )
     assert TOLD in prompt
-    assert "at a position of its own" in write_prompt(GameSession.reaching(session.position))
+    unmoved = write_prompt(GameSession.reaching(session.position))
+    assert "\n\nThe game began at a position of its own. Nobody has moved yet.\n\n" in unmoved
 
 
 @pytest.mark.parametrize("name", BUILT_IN)

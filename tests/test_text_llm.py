@@ -153,7 +153,7 @@ def test_an_arena_stops_and_goes_on(tmp_path):
     assert not [note for note in found.notes if "forfeited" in note or "void" in note]
 
 
-@pytest.mark.parametrize("limit", ["cost=0.001", "tokens=440"])
+@pytest.mark.parametrize("limit", ["cost=0.0012", "tokens=440"])
 def test_limits_of_cost(limit):
     with served() as (url, asked):
         player = boardenvs.make_agent(

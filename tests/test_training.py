@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import multiprocessing
 import os
@@ -39,7 +40,7 @@ from boardenvs.envs.batch import EndedGames
 from boardenvs.games import make
 from boardenvs.utils.files import LOCK, written
 from training import evaluation, ppo
-from training.command import read_settings
+from training.command import read_settings, training_command
 from training.evaluation import Score, SuiteResult, best_of
 from training.folder import WRITTEN, load_newest
 from training.gumbel.gumbel_settings import GumbelConfig
@@ -140,6 +141,9 @@ def test_a_run_leaves_all_its_files_and_a_policy_that_loads(finished: Path) -> N
         for name, score in judged["scores"].items():
             columns = [float(row[f"{key}/{name}"]) for key in ("evaluation", "low", "high")]
             assert columns == [score["score"], score["low"], score["high"]]
+    page = (finished / "report.html").read_text()
+    for players in ("policy against random", "random against policy"):  # two games to step through
+        assert players in page
     table = (finished / "report.md").read_text().split("| --- |")[1].splitlines()[1:3]
     scores = result["report"]["scores"]
     assert [line.strip("| ").split(" | ") for line in table] == [
@@ -255,6 +259,12 @@ def test_a_run_is_neither_overwritten_nor_resumed_by_mistake(
     assert "is not replaced" in capsys.readouterr().err
 
 
+def test_what_goes_on_does_so_as_it_began(tiny: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [tiny, "--trust", "--set", "seed=3"]
+    assert training_command("training.ppo", PPOConfig, lambda *_: False, words) == 130
+    assert f"-m training.ppo {tiny} --resume --trust --set seed=3\n" in capsys.readouterr().out
+
+
 # ---- what is due between updates ---------------------------------------------------------------
 
 
@@ -342,6 +352,8 @@ def test_a_signal_stops_the_run_after_the_update_and_it_goes_on(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(Counting, "then", lambda self: signal.raise_signal(number))
+        seconds = itertools.count(0, 600)  # ten minutes from one look at a clock to the next
+        patch.setattr("training.run._clocks", lambda: np.full(2, float(next(seconds))))
         stopped, shown = counting(tmp_path / "tiny")
     assert (stopped.steps, stopped._saved) == (70, 70)
     assert "50 steps" in shown  # also without a terminal
@@ -349,6 +361,7 @@ def test_a_signal_stops_the_run_after_the_update_and_it_goes_on(
     assert [r.steps for r in again.results] == [10, 50, 100]
     longer, _ = counting(tmp_path / "tiny", resume=True, steps=130)
     assert [r.steps for r in longer.results] == [10, 50, 100, 130]
+    assert min(longer.minutes) >= 10  # with those of earlier parts
 
 
 def test_the_best_policy_is_kept_whatever_comes_after(tmp_path: Path) -> None:

@@ -170,6 +170,8 @@ def test_what_the_command_line_names_may_be_named_and_ctrl_c_ends_at_once(tmp_pa
     with served("--agent", agent, "--agent", down, "--game", game) as server, server.page() as page:
         assert page.ask("move", line=line("othello"), agent=down, seed=0)["error"] == "no answer"
         assert page.ask("game", game=game)["game"]["sides"]
+        opponents = page.ask("opponents", game="tictactoe")["opponents"]
+        assert [opponent["agent"] for opponent in opponents][-2:] == [agent, down]
         assert page.ask("move", line=line("othello"), agent=agent, seed=0)["position"]["ply"] == 1
         assert "may not name" in page.ask("agent", game="othello", agent=agent + "x")["error"]
         page.send("move", **THINK)
