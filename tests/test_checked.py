@@ -8,7 +8,7 @@ import pytest
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.position import stack
 from boardenvs.game.state import concat
-from boardenvs.games import Othello, make
+from boardenvs.games import Othello
 
 OTHELLO = Othello()
 OVER = OTHELLO.position((1, 0))
@@ -35,14 +35,3 @@ def test_nothing_but_noop_is_played_where_the_game_is_over():
     assert after.ply.tolist() == [1, 1, 0]
     with pytest.raises(IllegalActionError, match="nothing, the game is over"):
         OVER.step(OTHELLO.noop)
-
-
-def test_a_game_that_positions_have_ended_stays_as_it_is():
-    chess = make("chess")
-    over = chess.init(1)
-    for move in ["g1f3", "g8f6", "f3g1", "f6g8"] * 2:
-        over = chess.step(over, np.array([chess.parse_action(move)]))
-    later = chess.step(over, np.array([chess.noop]))
-    assert over.terminated[0]
-    for before, after in zip(over, later, strict=True):
-        np.testing.assert_array_equal(after, before)

@@ -226,6 +226,7 @@ def test_snapshots_that_are_gone_or_damaged_are_named_and_left_out(tmp_path: Pat
     assert "opponent 000000000020.npz is left out of the pool" in damaged
     assert len(other) == 1
     assert steps_of(other.draw(2)) == ["30", "30"]
+    (tmp_path / "inner").mkdir()
     inner = OpponentPool(tmp_path / "inner", 3, 0)
     (outside,) = inner.restore(pool.snapshot() | {"files": ["../000000000030.npz"]})
     assert "left out" in outside  # others may have written the checkpoint

@@ -40,7 +40,8 @@ def move_on(past: Array, keys: Array, new_keys: Array, moved: Array, history: Ar
     """Write the keys `history` (B, H) after a ply: where `moved` (B,) bool, of the position before,
     `keys` (B,), and then of those before that, `past` (B, H), without the earliest; else `past`.
 
-    Returns how many of them are the `new_keys` (B,), (B,) int64; 0 where nothing has moved.
+    Returns how many of them are the `new_keys` (B,), (B,) int64; 0 where nothing has moved. NumPy
+    is only asked about boards that have.
     """
     if get_backend() == "numba":
         repeats = np.empty(len(past), np.int64)
@@ -51,9 +52,7 @@ def move_on(past: Array, keys: Array, new_keys: Array, moved: Array, history: Ar
             _compiled()(*arrays)
         return repeats
     history[:, 0], history[:, 1:] = keys, past[:, :-1]
-    counts: Array = (history == new_keys[:, None]).sum(axis=1) * moved
-    idle = np.flatnonzero(~moved)
-    history[idle] = past[idle]
+    counts: Array = (history == new_keys[:, None]).sum(axis=1)
     return counts
 
 
