@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import os
 import shutil
 import signal
@@ -36,7 +37,7 @@ from boardenvs.arena import (
 )
 from boardenvs.arena.executor import NOBODY, SECOND
 from boardenvs.arena.match import same_winner
-from boardenvs.arena.report import compose, document
+from boardenvs.arena.report import _rounded, compose, document
 from boardenvs.arena.results import Results, summarise
 from boardenvs.arena.tournament import GAMES
 from boardenvs.arena.tournament_settings import make_plan
@@ -329,6 +330,11 @@ def test_ratings_are_those_of_the_pool_or_called_relative(written: tuple[Path, R
     assert report.count("| rating |") == 2
     lonely = play_here(make_settings(["random", HIGHEST], ["othello"], pairs=1))
     assert lonely.tables[0].scale == "relative"
+
+
+def test_numbers_in_json_are_rounded_without_a_negative_zero() -> None:
+    numbers = [-0.04, 1.25, math.inf, math.nan, None]
+    assert str(_rounded(numbers, 1)) == "[0.0, 1.2, None, None, None]"
 
 
 def test_games_of_a_file_are_rated_as_the_tournament_does(whole: Path) -> None:

@@ -21,6 +21,7 @@ from boardenvs.kernel import get_backend
 from boardenvs.records import Record, load, save
 from boardenvs.records.record import parse_names
 from boardenvs.utils.cache import cache_folder
+from boardenvs.utils.console import make_console, print_report
 
 OTHELLO = make("othello")
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
@@ -134,3 +135,9 @@ def test_records_converts(tmp_path):
         assert f"{tmp_path / name} exists: give another file, or --overwrite" in run(*again, code=2)
         assert (tmp_path / name).read_bytes() == before
         run(*again, "--overwrite")
+
+
+def test_what_a_player_did_not_count_is_not_printed(capsys):
+    print_report(make_console(), {"timeouts": 0, "CPU_seconds": 1234.5}, "it")
+    print_report(make_console(), {"timeouts": 0})
+    assert capsys.readouterr().out == "it counted: CPU seconds 1,234.5\n"

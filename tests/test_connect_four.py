@@ -5,6 +5,7 @@ its first move.
 from __future__ import annotations
 
 import random
+import re
 from functools import cache
 
 import numpy as np
@@ -167,6 +168,19 @@ def test_an_answer_that_takes_long_keeps_to_its_time(caplog: pytest.LogCaptureFi
     assert "Connect Four is being solved with 2 discs" in caplog.text
     assert "minute" in caplog.text
     test_an_analysis_of_the_opening_is_exact("", "4", "win", None)
+
+
+def test_what_takes_seconds_in_machine_code_is_not_said_to_take_minutes(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    search = exact_search(get_backend())
+    monkeypatch.setattr(connect_four, "get_backend", lambda: "numba")
+    monkeypatch.setattr(search, "_score", lambda position, low, high: 0)
+    connect_four._announce.cache_clear()
+    for moves in ("1111777", "111177"):
+        assert search.takes_long(played_as(moves))
+        search.solution(played_as(moves))
+    assert re.findall(r"with (\d) discs on the board", caplog.text) == ["6"]
 
 
 def test_the_first_moves_have_the_known_values() -> None:
