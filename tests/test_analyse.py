@@ -13,10 +13,17 @@ from typing import Any
 import numpy as np
 import pytest
 from negamax import lead_with_best_play, worths
-from variants import KINDS
+from variants import FAMILIAR, KINDS
 
-from boardenvs.agents import make_agent
-from boardenvs.agents.analyse import analyse, analyse_until
+from boardenvs import games
+from boardenvs.agents import agent_for, make_agent
+from boardenvs.agents.analyse import (
+    analyse,
+    analyse_until,
+    default_analyst,
+    exact_analyst,
+    search_analyst,
+)
 from boardenvs.game import fen
 from boardenvs.game.game import Game
 from boardenvs.game.openings import random_openings
@@ -254,3 +261,10 @@ def test_the_end_of_a_game_is_that_of_the_plainest_search(seed: int) -> None:
     assert [summary.choices for summary in found.summaries] == choices
     assert sum(lost) > 0
     assert found.largest_losses(1)[0].lost == max(ply.lost or 0 for ply in found.plies)
+
+
+@pytest.mark.parametrize("name", [*FAMILIAR, "othello", "three_in_a_row:ThreeInARow"])
+def test_the_players_of_analyses_play_the_game(name: str) -> None:
+    game = games.parse(name)
+    for analyst in (default_analyst, search_analyst, exact_analyst):
+        agent_for(game, analyst(game))

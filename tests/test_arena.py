@@ -37,8 +37,9 @@ from boardenvs.arena import (
 )
 from boardenvs.arena.executor import NOBODY, SECOND
 from boardenvs.arena.match import same_winner
+from boardenvs.arena.player import PlayerStats
 from boardenvs.arena.report import _rounded, compose, document
-from boardenvs.arena.results import Results, summarise
+from boardenvs.arena.results import Results, Standing, summarise
 from boardenvs.arena.tournament import GAMES
 from boardenvs.arena.tournament_settings import make_plan
 from boardenvs.games import make
@@ -330,6 +331,15 @@ def test_ratings_are_those_of_the_pool_or_called_relative(written: tuple[Path, R
     assert report.count("| rating |") == 2
     lonely = play_here(make_settings(["random", HIGHEST], ["othello"], pairs=1))
     assert lonely.tables[0].scale == "relative"
+    # A name is no anchor.
+    named = play_here(make_settings({"random": "random", "greedy": HIGHEST}, ["othello"], pairs=1))
+    assert named.tables[0].scale == "relative"
+
+
+def test_who_played_no_game_has_forfeited_none() -> None:
+    unplayed, forfeited = Standing((0, 0, 0), PlayerStats()), PlayerStats(forfeits=2)
+    assert unplayed.plays
+    assert [Standing(c, forfeited).plays for c in ((0, 0, 2), (1, 0, 2))] == [False, True]
 
 
 def test_numbers_in_json_are_rounded_without_a_negative_zero() -> None:

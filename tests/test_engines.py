@@ -215,10 +215,10 @@ def test_hints_are_values_of_moves() -> None:
     known = Played(lambda number: honest(OTHELLO, "nboard")).engine.hints(position)
     assert known == {a: (-i / 2, (a,)) for i, a in enumerate(position.legal_actions())}
     lines = b"search F5 9 0 1\nbook f5-D6x -2.5 0 73% freely\nsearch E6f4 (1.5,1) 0 2\nsearch\n"
-    engine = Played(lambda number: in_place_of_hints(lines)).engine
-    found = {
-        OTHELLO.action_name(a): (v, len(line)) for a, (v, line) in engine.hints(position).items()
-    }
+    endless = Played(lambda number: in_place_of_hints(lines), None, 3.0)
+    hints = endless.engine.hints(position)
+    assert 3 <= endless.started[0].time < 9  # as long as a move may take
+    found = {OTHELLO.action_name(a): (v, len(line)) for a, (v, line) in hints.items()}
     assert found == {
         OTHELLO.action_name(parse_move("f5", position)): (-2.5, 2),
         OTHELLO.action_name(parse_move("e6", position)): (1.5, 2),
@@ -248,6 +248,7 @@ def test_our_engine_speaks_nboard_in_full() -> None:
         "pong 3",
     ]
     assert {limits.depth for limits in player.asked} == {12}
+    assert conversation("nboard", Chooser(), "nboard 2", "hint")[2:] == ["status"]  # after one
 
 
 def test_our_engine_speaks_gtp_as_programs_of_go_do() -> None:

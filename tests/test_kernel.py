@@ -110,6 +110,10 @@ def test_rings_go_inwards_to_the_centre(size):
     assert bitboard.rings(board) == [*filter(None, inner)]
 
 
+def test_the_highest_square_of_a_large_board():
+    assert bitboard.highest(1 << 116 | 0b1001, bitboard.Board(9, 13)) == 1 << 116
+
+
 # ---- the same function on ints, on arrays and compiled -------------------------------------------
 
 _SQUARES = Table([s * s * 0x9E3779B97F4A7C15 & ALL for s in range(65)])

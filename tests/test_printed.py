@@ -344,6 +344,10 @@ def test_costs_have_a_line_along_those_whom_no_other_beats_in_both(
     (axes,) = pictures.ratings(table).axes
     assert [bar.get_width() for bar in axes.patches] == table.ratings.rating.tolist()
     assert axes.yaxis_inverted()  # the first, who is strongest, is on top
+    open_end = replace(table.ratings, high=np.full(len(table.entrants), np.inf))
+    (axes,) = pictures.ratings(replace(table, ratings=open_end)).axes
+    (errors,) = axes.collections
+    assert np.isfinite(errors.get_segments()).all()
 
 
 if __name__ == "__main__":

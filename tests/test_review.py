@@ -27,7 +27,10 @@ def test_one_value_per_position_and_losses_between_them(monkeypatch: pytest.Monk
     rng = np.random.default_rng(6)
     while not session.is_over:
         session.play(int(rng.choice(session.legal_actions())))
-    found = review(record_of(session))
+    done = list[tuple[int, int]]()
+    found = review(record_of(session), progress=lambda *counts: done.append(counts))
+    count = 2 * len(session.positions)  # each is analysed twice
+    assert done == [(number, count) for number in range(1, count + 1)]
     for ply, following in zip(found.plies, found.plies[1:], strict=False):
         seen, after = ply.analysis, following.analysis
         same = after.position.to_move == seen.position.to_move

@@ -150,3 +150,11 @@ def test_a_process_that_dies_with_nothing_to_do_costs_nobody_a_game():
     assert len({one.pairing.game for one in played}) == 2
     assert all(one.match is not None and not one.match.forfeits.any() for one in played)
     assert not multiprocessing.active_children()
+
+
+@every_signal
+def test_of_signals_that_nohup_ignores_only_ctrl_c_stops_a_training(number):
+    signal.signal(number, signal.SIG_IGN)
+    with stop_requests() as stop_requested:
+        send(number)
+        assert stop_requested() == (number == signal.SIGINT)

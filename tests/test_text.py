@@ -73,6 +73,7 @@ e6 | {"move": "f5"}, {"move": "e6"}, {"move": "e6"}
 ? | {"move": "e6"}\n> {"move": "f5"}
 ? | {"move": "e6"} This flips one disc and is better than f5.
 ? | {"move": "e6"} Wait, no: f5
+? | {"move": "e6"} Wait, no: f10
 ? | {"move": "e6"}\nf4
 ? | {"move": "e6"}\nI play f5.
 ? | {"move": ["e6", "f5"]}

@@ -58,6 +58,9 @@ def test_explanations_get_better_and_can_be_stopped(page):
     assert last["stopped"]  # a job that ends with its time is not marked
 
 
+LIMITS = {"othello": None, "lines_of_action": 50, "wolf_and_sheep": 200}  # plies
+
+
 def test_promotion_names_pieces_and_kinds_that_can_be_placed_are_told(page):
     told = line("chess", "a2a4", "b7b5", "a4b5", "a7a6", "b5a6", "c8b7", "a6b7", "h7h6")
     figures = [name for name, _ in page.ask("game", game="chess")["game"]["look"]["figures"]]
@@ -69,6 +72,8 @@ def test_promotion_names_pieces_and_kinds_that_can_be_placed_are_told(page):
     assert {text for text in placed if placed[text] is None} == {
         "chess", "connect_four", "nine_mens_morris",
     }  # fmt: skip
+    limits = {text: page.ask("game", game=text)["game"]["limit"] for text in LIMITS}
+    assert limits == LIMITS
     assert (placed["checkers"], placed["hex"], placed["go"]) == (["kings"], [], [])
 
 
