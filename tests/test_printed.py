@@ -344,10 +344,12 @@ def test_costs_have_a_line_along_those_whom_no_other_beats_in_both(
     (axes,) = pictures.ratings(table).axes
     assert [bar.get_width() for bar in axes.patches] == table.ratings.rating.tolist()
     assert axes.yaxis_inverted()  # the first, who is strongest, is on top
-    open_end = replace(table.ratings, high=np.full(len(table.entrants), np.inf))
+    rating = table.ratings.rating  # without an upper end the line goes from the lower one to here
+    open_end = replace(table.ratings, low=rating - 9, high=np.full(len(rating), np.inf))
     (axes,) = pictures.ratings(replace(table, ratings=open_end)).axes
     (errors,) = axes.collections
-    assert np.isfinite(errors.get_segments()).all()
+    ends = np.array(errors.get_segments())[:, :, 0]
+    assert ends == pytest.approx(np.stack([rating - 9, rating], axis=1))
 
 
 if __name__ == "__main__":
