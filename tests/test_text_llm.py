@@ -216,6 +216,37 @@ def test_an_endpoint_that_stays_bad_stops_the_work(fault):
         endpoint.ask("Hello")  # nobody is there
 
 
+@pytest.mark.parametrize(
+    ("host", "header"), [("api.openai.com", "Authorization"), ("x.openai.azure.com", "api-key")]
+)
+def test_tries_are_further_and_further_apart(host, header, monkeypatch):
+    waits, sent = [], []
+
+    class Deaf:
+        sock = None
+
+        def __init__(self, host, timeout):
+            pass
+
+        def connect(self):
+            pass
+
+        def request(self, method, path, body, headers):
+            sent.append(headers)
+            raise OSError
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr("boardenvs.text.endpoint.http.client.HTTPSConnection", Deaf)
+    endpoint = Endpoint(LlmSettings("tiny", f"https://{host}/v1", wait=9))
+    monkeypatch.setattr("boardenvs.text.endpoint.time.sleep", waits.append)
+    with pytest.raises(StopPlayError, match="after 6 tries"):
+        endpoint.ask("Hello")
+    assert [wait for wait in waits if wait] == [9, 18, 36, 60, 60]
+    assert [[name for name in each if KEY in each[name]] for each in sent] == [[header]] * 6
+
+
 def test_eight_games_go_on_independently():
     """The model answers one game only after it has answered the others thirty times more."""
     asked, answered = [], threading.Event()
@@ -293,6 +324,7 @@ def test_an_endpoint_may_hold_the_model_to_the_legal_moves(structured, tmp_path)
         assert body["messages"][0] == {"role": "system", "content": "Play well."}
         given = [body[k] for k in ("top_p", "seed", "reasoning_effort", "tool_limit", "max_tokens")]
         assert given == [0.5, 3, "low", 3, 70]
+        assert "temperature" not in body  # nor anything else that was not given
         held = body["response_format"] if structured == "schema" else body["tools"][0]
         assert '"enum": ["e6", "f5", "c4", "d3"]' in json.dumps(held)
         refused.append("max_tokens")
