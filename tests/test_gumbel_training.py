@@ -315,9 +315,11 @@ def test_a_network_learns_what_is_safe() -> None:
     assert share() > 0.95
 
 
-def test_a_game_without_drills_says_so() -> None:
-    with pytest.raises(RunError, match=r"learning\.drills is 100, but 49152 openings of checkers"):
-        Drills(make("checkers"), 100, (0, 4), np.random.default_rng(0))
+@pytest.mark.parametrize("count", [1, 100])
+def test_a_game_without_drills_soon_says_so(count: int) -> None:
+    error = rf"learning\.drills is {count}, but 57344 openings of checkers have 0"
+    with pytest.raises(RunError, match=error):
+        Drills(make("checkers"), count, (0, 4), np.random.default_rng(0))
 
 
 # ---- runs ----------------------------------------------------------------------------------------
