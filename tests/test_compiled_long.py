@@ -94,17 +94,9 @@ def test_rules_of_large_games(name: str) -> None:
     check_rules(make(name), num_games=1, max_plies=60)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "e4 e5 Nf3 Nc6 Bb5 a6 Ba4 Nf6 O-O Be7 Re1 b5 Bb3 d6 c3 O-O h3 Nb8 d4 Nbd7",
-        "e4 c5 Nf3 d6 d4 cxd4 Nxd4 Nf6 Nc3 a6 Be3 e5 Nb3 Be6 f3 Be7 Qd2 O-O O-O-O",
-        "d4 d5 c4 e6 Nc3 Nf6 Bg5 Be7 e3 O-O Nf3 Nbd7 Rc1 c6 Bd3 dxc4 Bxc4 Nd5",
-    ],
-    ids=["Ruy Lopez", "Najdorf", "Queen's Gambit"],
-)
-def test_reviews_mark_no_move_of_openings_of_chess(line: str) -> None:
+def test_reviews_mark_no_move_of_an_opening_of_chess() -> None:
     """The chance of a win, as the page has it, falls by less than for an inaccuracy."""
+    line = "e4 c5 Nf3 d6 d4 cxd4 Nxd4 Nf6 Nc3 a6 Be3 e5 Nb3 Be6 f3 Be7 Qd2 O-O O-O-O"  # Najdorf
     position, actions = make("chess").start(), list[int]()
     for move in line.split():
         actions.append(parse_move(move, position))
