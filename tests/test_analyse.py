@@ -32,7 +32,7 @@ from boardenvs.game.rules import MAX_VALUE
 from boardenvs.games import make
 from boardenvs.play import GameSession, record_of, review
 from boardenvs.records import Record, replay
-from boardenvs.search import Analysis
+from boardenvs.search import Analysis, Limits, search_position
 from boardenvs.tablebase import Tablebase
 
 AGENTS = [
@@ -121,6 +121,8 @@ def test_what_every_analysis_holds(game_id: str, spec: str) -> None:
         check(hasty, position)
         played = agent.act(game, stack([position]), np.random.default_rng(5))
         assert found.choice == played[0]
+        if spec.startswith("mcts") and position != game.start():
+            assert found.choice == found.moves[0].action  # whatever luck others had
         says_one = spec.startswith(("python", "random"))  # move alone
         legal = played.tolist() if says_one else position.legal_actions()
         assert sorted(move.action for move in found.moves) == legal
@@ -205,6 +207,13 @@ def test_the_tree_grows_as_one_tree() -> None:
     for found in seen:
         alone = analyse(position, f"mcts:rollouts={found.nodes}")
         assert replace(alone, seconds=0) == replace(found, seconds=0)
+
+
+def test_the_depths_of_a_search_are_counted_together() -> None:
+    start = make("othello").start()
+    seen = itertools.islice(analyse_until(start, "alphabeta", lambda: False), 2)
+    alone = (search_position(start, Limits(depth)).nodes for depth in (1, 2))
+    assert [found.nodes for found in seen] == [*itertools.accumulate(alone)]
 
 
 def test_the_first_answer_does_not_wait_for_a_long_end() -> None:

@@ -181,6 +181,7 @@ def test_what_takes_seconds_in_machine_code_is_not_said_to_take_minutes(
         assert search.takes_long(played_as(moves))
         search.solution(played_as(moves))
     assert re.findall(r"with (\d) discs on the board", caplog.text) == ["6"]
+    assert "without Numba" not in caplog.text
 
 
 def test_the_first_moves_have_the_known_values() -> None:

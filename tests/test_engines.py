@@ -52,6 +52,7 @@ from boardenvs.engines import (
     servers_of,
 )
 from boardenvs.engines.nboard import in_discs
+from boardenvs.engines.player import EngineAgent
 from boardenvs.engines.protocol import ServedLimits
 from boardenvs.exams import take_exam
 from boardenvs.game.errors import ForfeitError, HistoryNeededError
@@ -212,6 +213,8 @@ def test_hints_are_values_of_moves() -> None:
     done = Played(lambda number: in_place_of_hints(ends))
     assert [value for value, _ in done.engine.hints(position).values()] == [1, 2, 3, 4]
     assert done.started[0].time < 1  # it was not waited for
+    rising = Played(lambda number: in_place_of_hints(ends)).engine
+    assert EngineAgent.analyse(rising, position, None).moves[0].value == 4  # type: ignore[arg-type]
     known = Played(lambda number: honest(OTHELLO, "nboard")).engine.hints(position)
     assert known == {a: (-i / 2, (a,)) for i, a in enumerate(position.legal_actions())}
     lines = b"search F5 9 0 1\nbook f5-D6x -2.5 0 73% freely\nsearch E6f4 (1.5,1) 0 2\nsearch\n"
@@ -444,9 +447,13 @@ def test_limits_of_others_are_those_of_players_that_search() -> None:
         "greedy": "greedy",
     }.items():
         assert ServedAgent(make_agent(text), 0)._within(limits) == make_agent(expected)
-    for depth, kept in ((0, 1), (999_999_999, 100)):
-        served = ServedAgent(make_agent("alphabeta:depth=2"), 0)
-        assert served._within(ServedLimits(depth=depth)) == make_agent(f"alphabeta:depth={kept}")
+    for text, depth, kept in (
+        ("alphabeta:depth", 0, 1),
+        ("alphabeta:depth", 999_999_999, 100),
+        ("level:level", 11, 10),
+    ):
+        served = ServedAgent(make_agent(f"{text}=2"), 0)
+        assert served._within(ServedLimits(depth=depth)) == make_agent(f"{text}={kept}")
     agent = ServedAgent(make_agent("alphabeta:depth=2,evaluation=trained"), 4)
     action, value = agent.choose(GameSession(OTHELLO), ServedLimits())
     found = agent.analyse(position, ServedLimits())
@@ -547,6 +554,22 @@ def test_another_fault_in_between_is_not_in_a_row() -> None:
             engine.choose(GameSession(OTHELLO))
     with pytest.raises(EngineError, match="asked no more"):
         engine.choose(GameSession(OTHELLO))
+
+
+def test_an_engine_that_is_late_now_and_then_and_writes_much_is_asked_on() -> None:
+    """Three MiB for each move, and every second move too late."""
+
+    def script(number: int) -> Script:
+        its, asked = honest(OTHELLO, "gtp"), itertools.count(number == 0)
+        much = [b"x" * 60_000 + b"\n"] * 50
+        late = lambda line: is_question(line) and next(asked) % 2  # noqa: E731
+        return lambda line: [*much * is_question(line), 99.0 if late(line) else b"", *its(line)]
+
+    engine = Played(script, "gtp").engine
+    for _ in range(4):
+        with pytest.raises(EngineError, match="not done in 61 seconds"):
+            engine.choose(GameSession(OTHELLO))
+        assert engine.choose(GameSession(OTHELLO)) == last_legal(OTHELLO.start())
 
 
 def lasting(seconds: float) -> Any:

@@ -17,6 +17,7 @@ from variants import make, random_line
 from boardenvs import games
 from boardenvs.agents import make_agent
 from boardenvs.agents.base import check_game
+from boardenvs.board import Board
 from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.game.state import State
@@ -28,6 +29,7 @@ from boardenvs.search.evaluation_file import (
     parse_tuple,
     save_evaluation,
     trained_evaluation,
+    tuple_text,
 )
 
 TUPLES = tuple(map(parse_tuple, ("a1 b1 c1 b2", "d4 e4 d5 e5", "a1 b2 c3 d4 e5", "c2", "b1 a2")))
@@ -134,6 +136,12 @@ def test_search_judges_by_the_tables() -> None:
 
 
 # ---- files and texts -----------------------------------------------------------------------------
+
+
+def test_tuples_are_written_by_the_names_of_their_own_board() -> None:
+    text, board = "a1 b2 f6", Board(6, 6)
+    assert parse_tuple(text, board) == (0, 7, 35)
+    assert tuple_text((0, 7, 35), board) == text
 
 
 @pytest.mark.parametrize("name", GAMES)

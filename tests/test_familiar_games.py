@@ -14,6 +14,7 @@ from boardenvs import IllegalActionError, games, render
 from boardenvs.board.bitboard import squares_of
 from boardenvs.game import Game
 from boardenvs.game.fen import parse_position
+from boardenvs.game.look import Circle
 from boardenvs.game.position import Position
 from boardenvs.play import parse_move, read_turn
 from boardenvs.render.view import view
@@ -72,6 +73,7 @@ SAID = {
 TEXTS = {  # of chess
     "7k/5Q2/6K1/8/8/8/8/8 b - - 0 50": "by stalemate",
     "7k/8/6K1/8/8/8/8/8 b - - 0 50": "by insufficient material",
+    "7k/8/6K1/8/8/8/8/6N1 b - - 0 50": "by insufficient material",
     "7k/8/6K1/8/8/8/8/R7 w - - 100 90": "by the fifty-move rule",
 }
 LETTERS = {  # of chess
@@ -199,6 +201,14 @@ def test_pictures_say_what_is_to_be_done_and_what_has_won(name: str, line: str) 
     assert (contents.caption, game.standing(position), names) == SAID[name, line]
 
 
+@pytest.mark.parametrize(("size", "line"), [(7, 0), (9, 2), (13, 3), (16, 3)])
+def test_boards_of_go_have_their_star_points(size: int, line: int) -> None:
+    dots = {(d.x, d.y) for d in games.make(f"go:size={size}").look.surface if isinstance(d, Circle)}
+    ends = (line + 0.5, size - line - 0.5)
+    middle = {(size / 2, size / 2)} if size % 2 else set()
+    assert dots == middle | {(x, y) for x in ends for y in ends if line}
+
+
 def test_the_chain_that_wins_hex_has_no_stone_too_many() -> None:
     game, rng = games.make("hex"), random.Random(1)
     for _ in range(4):
@@ -227,12 +237,17 @@ def test_draws_of_chess_end_in_words(text: str) -> None:
     assert position.game.ending(position) == TEXTS[text]
 
 
+def test_two_knights_may_mate_and_so_play_goes_on() -> None:
+    assert not parse_position(games.make("chess"), "7k/8/6K1/8/8/8/8/5NN1 b - - 0 50").is_over()
+
+
 # As collections of positions have them.
 LINES_OF_EPD = {
     '2rr3k/pp3pp1/1nnqbN1p/3pN3/2pP4/2P3Q1/PPB4P/R4RK1 w - - bm Qg6; id "WAC.001";': "- - 0 1",
     "4k2r/8/8/8/8/8/8/4K3 b k - bm Rf8": "k - 0 1",
     "r3k2r/8/8/8/8/8/8/R3K2R w KkQq - 0 1 ;D1 26 ;D2 568": "KQkq - 0 1",
     "8/8/8/8/4Pp2/8/8/k1K5 b - e3 fmvn 9; hmvc 0; noop;": "- e3 0 9",
+    "8/8/8/8/8/8/8/k1K4R w - - 0 0": "- - 0 1",
     '8/8/8/8/4P3/8/8/k1K5  b  -  e3  0 9 c0 "fmvn 3;";': "- - 0 9",
 }
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,9 +16,10 @@ from registered import FewestDiscs
 from boardenvs.agents import as_agent
 from boardenvs.agents.simple import RandomAgent
 from boardenvs.arena import play_match
-from boardenvs.arena.executor import FIRST, NOBODY, SECOND
+from boardenvs.arena.executor import FIRST, NOBODY, SECOND, do
 from boardenvs.arena.match import _Part as Part
 from boardenvs.arena.player import FORFEIT, Player, PlayerStats, time_text
+from boardenvs.arena.recorder import match_of, record_match
 from boardenvs.game.openings import distinct_openings
 from boardenvs.game.state import IntArray, State
 from boardenvs.games import Game, make
@@ -151,11 +154,55 @@ def test_recorded_games_are_the_games(game: Game) -> None:
     assert result.mean_plies == (result.actions >= 0).sum(axis=2).mean()
 
 
+def test_a_match_is_read_back_from_its_games() -> None:
+    """Of fewer distinct openings than pairs, and with a forfeit."""
+    game, names = make("tictactoe"), ("a", "b")
+    illegal = changed(lambda state, actions: np.where(state.ply == 4, game.noop, actions))
+    played = play_match(game, illegal, RandomAgent(), 12, opening_plies=(1, 1))
+    again = match_of(record_match(game, played, names), names)
+    assert again.openings == played.openings == 9
+    assert np.array_equal(again.scores, played.scores)
+    assert np.array_equal(again.forfeits, played.forfeits)
+    assert (again.stats, again.mean_plies) == (played.stats, played.mean_plies)
+
+
 def test_thinking_is_counted_without_the_first_batch() -> None:
     result = play_match(GAME, RandomAgent(), RandomAgent(), 5)
     for stats in result.stats:
         assert stats.moves - 10 <= stats.timed_moves < stats.moves
         assert stats.cpu_seconds > 0
+
+
+class Elsewhere:
+    """Plays at random as an engine of its own process, of which a batch takes a second."""
+
+    cpu_seconds = 0.0
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        self.cpu_seconds += 1
+        return game.sample(state, rng)
+
+
+def test_thinking_in_other_processes_counts() -> None:
+    agent = Elsewhere()
+    counted = play_match(GAME, agent, RandomAgent(), 1).stats[0].cpu_seconds
+    assert agent.cpu_seconds - 1 <= counted < agent.cpu_seconds
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Draws from the generators of Python and of NumPy."""
+
+    seed: int
+
+    def run(self) -> tuple[float, float]:
+        return random.random(), np.random.random()  # noqa: NPY002
+
+
+def test_the_generators_of_libraries_begin_with_each_task_by_its_seed() -> None:
+    first, again, other = (do(Drawing(seed)) for seed in (1, 1, 2))  # type: ignore[arg-type]
+    assert first == again
+    assert all(np.not_equal(first, other))
 
 
 def test_statistics_of_matches_add_up() -> None:

@@ -42,8 +42,8 @@ from training.folder import RunError, load_newest
 from training.gumbel.__main__ import GumbelRun, main
 from training.gumbel.drills import Drills
 from training.gumbel.gumbel_settings import GumbelConfig, LearningSettings
-from training.gumbel.network import JudgedNetwork
-from training.gumbel.replay import ReplayBuffer
+from training.gumbel.network import JudgedNetwork, NetworkLearner
+from training.gumbel.replay import ReplayBatch, ReplayBuffer
 from training.gumbel.self_play import SelfPlay
 from training.gumbel.workers import Round, total
 from training.run import game_metrics
@@ -135,6 +135,14 @@ def test_a_share_of_the_plies_is_searched_in_full_with_noise_and_learnt() -> Non
     assert len(noisy) > 1  # from one position
     share = np.mean([full for _, _, full, _, _ in recorder.plies])
     assert abs(share - 0.4) < 4 * np.sqrt(0.4 * 0.6 / (40 * BOARDS))
+
+
+def test_quick_searches_have_no_noise() -> None:
+    search = {"simulations": 4, "considered": 4, "full_share": 0.4, "playout_cap_simulations": 4}
+    play, recorder = begun(search)
+    ((_, after),) = seen(play, recorder, 1)  # of one position on all boards
+    full = recorder.plies[0][2]
+    assert len({*after.own[~full].tolist()}) == 1 < len({*after.own[full].tolist()})
 
 
 def test_one_side_plays_without_search_and_against_an_opponent_the_network_does() -> None:
@@ -322,6 +330,15 @@ def test_a_game_without_drills_soon_says_so(count: int) -> None:
         Drills(make("checkers"), count, (0, 4), np.random.default_rng(0))
 
 
+def test_no_batch_changes_a_network_by_more_than_a_gradient_of_length_one() -> None:
+    game = make("tictactoe")
+    learner = NetworkLearner(game, BoardNetwork(game, {"hidden": [8]}), LearningSettings())
+    policy, kinds = np.full((4, game.num_actions), 0.1, np.float16), np.ones(4, np.bool_)
+    learner.learn(ReplayBatch(game.init(4), policy, kinds, np.full(4, 99, np.float32)), 1e-3)
+    lengths = [float(x.grad.norm()) for x in learner.network.parameters() if x.grad is not None]
+    assert np.linalg.norm(lengths) == pytest.approx(1, rel=1e-3)
+
+
 # ---- runs ----------------------------------------------------------------------------------------
 
 TINY: dict[str, Any] = {
@@ -359,7 +376,11 @@ def test_a_run_that_resumes_goes_on_bit_for_bit(tiny: str) -> None:
     sets = [
         "network={channels: 4, blocks: 2}",
         "learning.drills=1",
-        "self_play.opening_plies=[6, 9]",
+        "learning.batch_size=48",  # which leaves something to learn
+        "game=connect_four",
+        "self_play.opening_plies=[6, 20]",
+        "evaluation.opening_plies=[2, 4]",
+        "report.opening_plies=[2, 4]",
     ]
     settings = read_settings(GumbelConfig, Path(tiny), sets)
     assert main([tiny, *(word for item in sets for word in ("--set", item))]) == 0

@@ -6,6 +6,7 @@ And the Euler number that Lines of Action counts groups by.
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import example, given, strategies as st
 from variants import make, random_position
 
@@ -85,6 +86,18 @@ def test_go_counts_stones_liberties_and_points_near_one_side_alone() -> None:
             for side in (0, 1)
         )
         assert value(game, position) == mine - theirs
+
+
+@pytest.mark.parametrize("size", [5, 8])
+def test_lines_of_action_counts_groups_holes_and_the_way_to_the_centre(size: int) -> None:
+    game = make(f"lines_of_action:size={size}")
+    position = random_position(game, 3, 9)
+    costs = []
+    for pieces in (position.opp, position.own):
+        places = ([2 * x - size + 1 for x in divmod(s, size)] for s in squares_of(pieces))
+        rings = sum(max(map(abs, place)) // 2 for place in places)
+        costs.append(30 * euler_number(pieces, game.board) + 4 * rings)
+    assert value(game, position) == costs[0] - costs[1]
 
 
 # ---- groups and holes ----------------------------------------------------------------------------

@@ -55,6 +55,8 @@ def test_a_capped_game_counts_by_its_position() -> None:
     result = play_match(game, RandomAgent(), RandomAgent(), 25, seed=2)
     assert (result.wins, result.draws, result.losses) == (25, 0, 25)
     assert (result.pair_scores == 0.5).all()
+    low, high = result.interval  # over openings: both games of one say less than two games
+    assert result.rows(game.sides)[0]["score"] == f"0.500 [{low:.3f}, {high:.3f}]"
 
 
 @pytest.mark.parametrize("game_id", GAMES)

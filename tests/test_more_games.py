@@ -16,7 +16,7 @@ from negamax import WIN, worths
 from openspiel_games import GAMES, compare
 from pettingzoo.test import api_test, parallel_api_test
 from test_policy import random_policy
-from variants import random_line
+from variants import make, random_line
 
 import boardenvs
 from boardenvs import records
@@ -244,6 +244,12 @@ def test_boards_that_differ_are_remembered_by_different_numbers() -> None:
     none, keys = np.zeros(250_000, np.uint64), np.empty(250_000, np.uint64)
     game.kernels.key.batch([own, opp, none, none, none], [keys])
     assert len(np.unique(keys)) == len(np.unique(np.stack([own, opp]), axis=1).T)
+
+
+def test_a_side_with_a_stone_in_any_word_is_not_wiped_out() -> None:
+    game = make("go")
+    after = game.step(game.init(2), np.array([0, 80]))
+    assert game.wiped_out(after).tolist() == [[True, True], [False, False]]
 
 
 def test_hex_is_seen_as_it_is_and_turned_by_half() -> None:

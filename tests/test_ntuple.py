@@ -179,6 +179,8 @@ def test_a_run_ends_with_an_evaluation_and_a_report_also_where_it_was_interrupte
         sum(len(load_positions(path).result) for path in (folder / "positions").glob(f"{n}_*"))
         for n in range(2)
     ]
+    contents = [load_positions(path).words.tobytes() for path in (folder / "positions").iterdir()]
+    assert len({*contents}) == len(contents) == 4  # no game is played twice
     assert fitted[:2] == [played[0], sum(played)]  # the second with those of the first
     report = (folder / "report.md").read_text()
     assert ", 4 games against each player" in report

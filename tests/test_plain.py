@@ -99,6 +99,19 @@ class Buggy(PlainHeaps):
         return [a for a in super().legal_actions() if a != 16 or self.heaps[2] != 5]
 
 
+class Misere(PlainHeaps):
+    """Whoever takes the last one loses."""
+
+    def result(self) -> tuple[int, int]:
+        return 1 - self.to_move, self.to_move
+
+
+class Signed(PlainHeaps):
+    """Shows numbers of both sides."""
+
+    squares, largest = (2, -2, 1, 0), 2
+
+
 class Turning:
     """Its step depends on chance."""
 
@@ -298,6 +311,15 @@ def test_both_programs_of_a_game_are_compared() -> None:
     )
     assert "heap_a=3 heap_b=4 heap_c=5" in text
     assert text.endswith("\nstart")
+    with pytest.raises(RulesError, match=r"the result is \(100.0, 0.0\), in Misere \(0"):
+        check_rules(Heaps(), num_games=9, against=Misere)
+
+
+def test_numbers_of_both_sides_are_written_without_signs_and_none_is_wiped_out_unseen() -> None:
+    game = PlainGame(Signed)
+    assert game.labels(game.start()) == {0: "2", 1: "2", 2: "1"}
+    assert game.wiped_out(game.init(1)).tolist() == [[False], [False]]
+    assert PlainGame(PlainHeaps).wiped_out(PlainGame(PlainHeaps).init(1)).tolist() == [[False]] * 2
 
 
 def test_chance_is_found() -> None:

@@ -88,6 +88,8 @@ def test_a_game_goes_on_another_day(play, file):
     (after,) = load(file)
     assert (after.players, len(after.actions)) == (before.players, 4)
     assert after.actions[:2] == before.actions
+    play(words=["--resume", "--as", "white"])
+    assert load(file)[0].players == ("trained:shield=true", "human")
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, EOFError, MemoryError])

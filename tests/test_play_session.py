@@ -9,6 +9,7 @@ from variants import make, random_record
 import boardenvs
 from boardenvs.agents import make_agent
 from boardenvs.agents.history import History
+from boardenvs.game.fen import parse_position
 from boardenvs.game.position import stack
 from boardenvs.play import GameSession, GameStore, record_of, session_of
 from boardenvs.records import make_record, replay
@@ -68,6 +69,14 @@ def test_a_recorded_game_from_any_ply_and_position():
     assert session.actions == record.actions[:7]
     session.play_line(record.actions[7:])
     assert record_of(session) == record
+
+
+def test_a_pass_that_was_forced_is_no_move_to_take_back():
+    session = GameSession(OTHELLO, parse_position(OTHELLO, "8/8/8/8/8/8/8/bw6 white"))
+    session.play_line([OTHELLO.noop, OTHELLO.parse_action("c8")])
+    assert not session.undo_to([1])
+    assert session.undo_to([0])
+    assert session.actions == (OTHELLO.noop,)
 
 
 def test_a_player_is_asked_for_one_move():

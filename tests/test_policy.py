@@ -313,6 +313,16 @@ def test_trained_plays_without_torch() -> None:
     assert said.startswith("[")
 
 
+def test_the_page_plays_what_a_file_holds_now(path: Path) -> None:
+    """As that of a training that goes on."""
+    agent_of = pytest.importorskip("boardenvs.web.worker")._agent
+    weights = []
+    for seed in (1, 2):
+        save_policy(random_policy(games.make("tictactoe"), seed=seed), path)
+        weights.append(agent_of(f"policy:{path}").policy.network.layers["policy"][0])
+    assert not np.array_equal(*weights)
+
+
 def test_pipes_are_not_waited_for(path: Path) -> None:
     os.mkfifo(path)
     with pytest.raises(PolicyFileError, match="it is no file"):

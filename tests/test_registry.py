@@ -120,8 +120,10 @@ def declare(monkeypatch, *points):
 
 
 def test_one_package_that_cannot_be_imported_leaves_the_others(monkeypatch):
-    declare(monkeypatch, ("broken", "no_such_module:Game"), ("three", "three_in_a_row:ThreeInARow"))
+    others = (("three", "three_in_a_row:ThreeInARow"), ("othello", "three_in_a_row:ThreeInARow"))
+    declare(monkeypatch, ("broken", "no_such_module:Game"), *others)
     with pytest.warns(RuntimeWarning, match="'broken' cannot be imported: .*left out"):
         found = registry.importable()
     assert "broken" not in found
     assert {"othello", "reversi"} <= set(found)
+    assert isinstance(registry.make("othello"), Othello)  # no other package's

@@ -231,6 +231,19 @@ def test_missing_pygame_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
         render.to_rgb(OTHELLO, OTHELLO.start())
 
 
+def test_columns_of_a_plain_board_are_as_wide_as_their_names() -> None:
+    files, row, *_ = write_plain(make("connect_four:columns=12").start()).splitlines()
+    assert [m.start() for m in re.finditer(r"\b\d", files)] == [
+        m.start() for m in re.finditer(r"\.", row)
+    ]
+
+
+def test_pieces_without_a_look_of_their_own_have_the_letters_of_their_sides() -> None:
+    game = ThreeInARow()
+    position = game.start().step(0).step(9)
+    assert {*re.findall(">([A-Z])</text>", render.to_svg(game, position))} == {"C", "N"}
+
+
 class Stacked(ThreeInARow):
     """Its pieces would float."""
 

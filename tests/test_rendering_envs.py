@@ -38,6 +38,8 @@ def test_the_position_and_the_last_move_are_shown(maker, mode):
     env.step(action if maker == "env" else {"black": action, "white": game.noop})
     shown = draw(game, start.step(action), action, before=start)
     np.testing.assert_array_equal(env.render(), shown)
+    env.reset()
+    np.testing.assert_array_equal(env.render(), draw(game, start))
 
 
 @pytest.mark.parametrize(

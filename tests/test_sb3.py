@@ -135,6 +135,15 @@ def test_infos_may_be_written_to() -> None:
         assert infos[1] == {}
 
 
+def test_seeds_are_for_the_next_games_alone() -> None:
+    env = BoardVecEnv("tictactoe", 20, opening_plies=(0, 4))
+    env.seed(3)
+    first, other = env.reset(), env.reset()
+    env.seed(3)
+    assert np.array_equal(first, env.reset())
+    assert not np.array_equal(first, other)
+
+
 def test_pictures_are_of_the_first_boards() -> None:
     env = BoardVecEnv("tictactoe", 20, opening_plies=(0, 4), render_mode="rgb_array")
     env.reset()

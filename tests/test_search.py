@@ -37,6 +37,7 @@ from boardenvs.search.compiled.nodes import margin_of
 from boardenvs.search.evaluation import POINT
 from boardenvs.search.evaluation_file import trained_evaluation
 from boardenvs.search.solver import _Searcher, search_position
+from boardenvs.utils.halting import run_until
 
 GOLDEN = HERE / "searches.json"
 RECORDED = ("othello", "wolf_and_sheep", "lines_of_action", "othello_holes", DESCRIBED)
@@ -299,6 +300,21 @@ def test_other_moves_share_the_nodes_and_the_time_of_an_analysis(
     monkeypatch.setattr(_Searcher, "search_move", noted)
     search_position(OTHELLO.start(), Limits(2, nodes=3000, time=6e6), moves=0.5)
     assert [(limits.nodes, limits.time) for limits in given] == [(500, 1e6)] * 3
+    given.clear()  # an agent's time is for all of its analysis, in two halves
+    AlphaBetaAgent(2, time=6e6).analyse(OTHELLO.start(), np.random.default_rng(0))
+    assert [limits.time for limits in given] == [1e6] * 3
+
+
+def test_the_end_and_what_is_before_it_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = list[float]()
+
+    def in_no_time(search: Any, halt: Any, seconds: float, stop: Any) -> Any:
+        given.append(seconds)
+        return run_until(search, halt, 0.0, stop)
+
+    monkeypatch.setattr(alphabeta, "run_until", in_no_time)
+    assert search_one(random_position(OTHELLO, 1, 40), Limits(time=6, endgame=24)).exact == 0
+    assert given == [3, 3]
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no such signals here")

@@ -21,7 +21,7 @@ from boardenvs.agents.pool import OpponentPool
 from boardenvs.envs.batch import BoardGroup
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.game.game import Game
-from boardenvs.game.openings import random_openings
+from boardenvs.game.openings import Starts, random_openings
 from boardenvs.game.perft import successors
 from boardenvs.game.position import stack
 from boardenvs.game.state import State
@@ -135,6 +135,12 @@ def test_undecided_openings_are_those_that_the_winner_of_the_start_still_wins(
     assert share == 1 if undecided else share < 0.6
 
 
+def test_openings_in_stock_are_drawn_once() -> None:
+    starts, rng = Starts(games.make("othello"), (6, 9), None), np.random.default_rng(0)
+    first, second = starts.draw(9, rng), starts.draw(9, rng)
+    assert not {*first.own.tolist()} <= {*second.own.tolist()}
+
+
 # ---- going on ----------------------------------------------------------------------------------
 
 
@@ -158,12 +164,16 @@ def make_mixed(
     return env
 
 
-@pytest.mark.parametrize("given", [False, True])  # starts are drawn anew for every game
-def test_a_snapshot_goes_on_as_the_original(given: bool) -> None:
+@pytest.mark.parametrize(  # starts are drawn anew for every game
+    ("game", "given"), [("othello", False), ("othello", True), ("checkers", False)]
+)
+def test_a_snapshot_goes_on_as_the_original(game: str, given: bool) -> None:
     rng = np.random.default_rng(0)
-    starts = random_openings(games.make("othello"), 99, (5, 30), rng) if given else None
-    env, other = (make_mixed(seed, starts=starts) for seed in (1, 2))
+    starts = random_openings(games.make(game), 99, (5, 30), rng) if given else None
+    env, other = (make_mixed(seed, game, starts=starts) for seed in (1, 2))
     go_on(env, 30)
+    while game == "checkers" and len({*env.discounts[:8].tolist()}) == 1:
+        go_on(env, 1)  # until somebody is to move again
     snapshot, discounts = env.snapshot(), env.discounts.tolist()
     expected = go_on(env)
     other.restore(snapshot)

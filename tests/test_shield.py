@@ -15,6 +15,7 @@ from boardenvs.agents.simple import RandomAgent
 from boardenvs.game.game import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.position import Position, stack
+from boardenvs.game.rules import MAX_VALUE
 from boardenvs.game.state import Array, IntArray, State, take
 
 # Openings so late that games are decided soon after, and caps that end games within sight.
@@ -118,7 +119,11 @@ class Certain:
 
 def test_a_proven_win_is_before_what_a_network_is_sure_of() -> None:
     """Of red's moves one wins, one stops yellow, and all others lose."""
-    moves = analyse(after(0, 1, 0, 1, 0, 1), Shield(Certain())).moves
+    found = analyse(position := after(0, 1, 0, 1, 0, 1), Shield(Certain()))
+    assert (found.outcome, found.plies) == ("win", 1)
+    (best, *_) = analyse(position, "greedy").moves  # which knows as much
+    assert (best.action, best.value, best.outcome) == (0, MAX_VALUE, "win")
+    moves = found.moves
     assert [(move.action, move.value, move.outcome) for move in moves[:2]] == [
         (0, 1.0, "win"),
         (1, 1.0, None),

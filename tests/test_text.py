@@ -4,9 +4,11 @@ import json
 import re
 import string
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from command_line import run
 from fuzzing import texts
 from hypothesis import given, settings, strategies as st
 from variants import BUILT_IN, make, random_position
@@ -17,6 +19,7 @@ from boardenvs.board.bitboard import squares_of
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.exams import take_exam
 from boardenvs.game.session import GameSession
+from boardenvs.games.notation import parse_move
 from boardenvs.text import (
     ExamEnv,
     TextEnv,
@@ -27,6 +30,7 @@ from boardenvs.text import (
     reward,
     write_prompt,
 )
+from boardenvs.text.adapters import mcp
 from boardenvs.text.adapters.mcp import GameTools
 from boardenvs.text.rewards import scaled
 
@@ -233,6 +237,7 @@ def test_a_pass_is_a_move_where_it_is_the_only_one():
     position = parse_position(make("othello"), "8/8/8/8/8/8/8/bw6 white")
     for reply in ("pass", "PASS.", '{"move": "pass"}', "Final answer: pass"):
         assert read(reply, position).action == position.game.noop, reply
+    assert {parse_move(text, position) for text in ("pa", "PS", "--")} == {position.game.noop}
     assert read('{"move": "d3"}', position).kind == "illegal"
     assert "moves are: pass" in write_prompt(GameSession.reaching(position), legal_moves=True)
 
@@ -447,6 +452,16 @@ def test_tools_test_a_model(monkeypatch):
     assert "Your time for a move, 100 seconds, is over" in found
 
 
+def test_the_command_makes_the_tools_that_it_is_asked_for(monkeypatch):
+    made = []
+    monkeypatch.setattr(mcp, "GameTools", lambda *given, **named: made.append((given, named)))
+    monkeypatch.setattr(mcp, "server_of", lambda tools: SimpleNamespace(run=made.append))
+    words = ["--no-analysis", "--seconds", 5, "--move-seconds", 7]
+    run("mcp", "tictactoe", "perfect", *words)
+    named = {"analysis": False, "seconds": 5, "move_seconds": 7}
+    assert made == [(("tictactoe", "perfect"), named), "stdio"]
+
+
 def test_tools_name_no_file():
     with pytest.raises(TypeError, match="game is 5: it must be a text"):
         GameTools().new_game(5)
@@ -466,6 +481,8 @@ def test_tools_are_stopped_in_time(monkeypatch, tmp_path):
     with pytest.raises(ValueError, match=r"not move: the process ended with exit code 1\. This"):
         tools.play("e6")
     tools.new_game(seat="black")
+    later = SimpleNamespace(monotonic=lambda: time.monotonic() + 900)
+    monkeypatch.setattr("boardenvs.utils.child.time", later)  # each call has time of its own
     assert "e6" in tools.play("e6")
 
 

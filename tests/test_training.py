@@ -387,6 +387,27 @@ def test_the_policy_of_each_evaluation_is_kept(tmp_path: Path) -> None:
     }
 
 
+def test_evaluations_are_of_openings_of_the_run_s_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged, evaluate = list[int](), evaluation.evaluate
+
+    def noted(config: RunSettings, policy: Policy, seed: int) -> dict[str, Any]:
+        judged.append(seed)
+        return evaluate(config, policy, seed)
+
+    monkeypatch.setattr(evaluation, "evaluate", noted)
+    counting(tmp_path / "tiny", seed=3)
+    assert judged == [10_003] * 3
+
+
+def test_the_learning_rate_falls_to_its_end(tiny: str) -> None:
+    config = read_settings(PPOConfig, Path(tiny), ["ppo.learning_rate=1e-2"])
+    learner = ppo.make_learner(config, ppo.make_env(config))
+    rates = [learner.lr_schedule(left) for left in (1.0, 0.5, 0.0)]
+    assert rates == pytest.approx([1e-2, 5.05e-3, 1e-4])
+
+
 def test_metrics_of_games_are_means_over_groups() -> None:
     """Lengths over all games; points of each opponent's own."""
     ended = {"self-play": EndedGames(3, 30, 2.5, 1), "greedy": EndedGames(1, 20, 0.5, 0)}

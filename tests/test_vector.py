@@ -138,13 +138,14 @@ def test_discounts_tell_whose_the_next_state_is(game, opponent):
     _, infos = env.reset(seed=0)
     again = 0
     for _ in range(60):
-        mover = infos["to_move"]
+        mover = infos["to_move"].copy()
+        infos["to_move"][:] = 9  # they are the caller's
         *_, terminated, truncated, infos = env.step(choose(infos["action_mask"], rng))
         live = ~(terminated | truncated)
         signs = np.where(infos["to_move"] == mover, 1, -1)
         assert infos["discount"][live].tolist() == signs[live].tolist()
         again += (signs[live] == 1).sum()
-        infos["discount"][:] = 0  # it is the caller's
+        infos["discount"][:] = 0
     assert (again > 0) == (game == "checkers" or opponent is not None)
 
 

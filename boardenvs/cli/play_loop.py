@@ -123,8 +123,7 @@ class TerminalGame:
 
     def _resign(self) -> None:
         """Give the game up."""
-        mover = self.session.position.to_move
-        self.session.resign(mover if mover in self._humans else 1 - mover)
+        self.session.resign(self.session.position.to_move)
         self._changed()
 
     def _help(self) -> None:

@@ -229,7 +229,6 @@ class Batch:
         if self.stepping.autoreset is not AutoresetMode.SAME_STEP:
             next_step = self.stepping.autoreset is AutoresetMode.NEXT_STEP
             new = np.flatnonzero(waiting) if next_step else ended[:0]
-            self.waiting = waiting.copy()
             self.waiting[ended] = True
         if new.size:
             self.restart(new)
