@@ -84,6 +84,8 @@ def check(found: Analysis, position: Position) -> None:
     assert values == sorted(values, reverse=True)
     assert found.value == found.moves[0].value
     assert found.line == found.moves[0].line
+    assert all(len(row["line"].split()) == min(len(found.moves[place].line), 8)
+               for place, row in enumerate(found.rows()))  # fmt: skip
     most = {"score": 1, "margin": 64, "heuristic": MAX_VALUE}[found.unit]
     assert all(-most <= value <= most for value in values if value != -math.inf)
     for move in found.moves:

@@ -184,6 +184,14 @@ def test_what_takes_seconds_in_machine_code_is_not_said_to_take_minutes(
     assert "without Numba" not in caplog.text
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_of_equal_moves_that_nearest_the_middle_is_played(seed: int) -> None:
+    position = played(34, seed)
+    worths = {action: worth(position.step(action)) for action in position.legal_actions()}
+    equal = [action for action in worths if worths[action] == min(worths.values())]
+    assert best_action(position) == min(equal, key=lambda action: abs(action - 3))
+
+
 def test_the_first_moves_have_the_known_values() -> None:
     """Red wins by the middle file alone; the files beside it draw; all others lose."""
     assert solution(GAME.start()).value == 1

@@ -25,6 +25,7 @@ from boardenvs.utils.files import (
     LOCK,
     append_lines,
     check_folder,
+    check_replaceable,
     check_writable,
     one_process_at_a_time,
     whole_lines,
@@ -103,6 +104,7 @@ def test_one_process_at_a_time_has_a_lock(tmp_path):
 def test_devices_links_and_modes_stay(tmp_path):
     write_atomically(Path("/dev/null"), b"gone")
     assert Path("/dev/null").is_char_device()
+    check_replaceable(Path("/dev/null"), overwrite=False)  # there is nothing to lose in it
     file, link = tmp_path / "file", tmp_path / "link"
     link.symlink_to(file)
     for content in (b"new", b"newer"):  # also if the link leads to nothing yet

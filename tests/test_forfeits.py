@@ -210,6 +210,9 @@ def test_statistics_of_matches_add_up() -> None:
     both = PlayerStats.sum([one, one])
     assert (both.repeats, both.moves, both.timed_moves, both.cpu_seconds) == (4, 6, 2, 1.0)
     assert both.counts == {"nodes": 8}
+    failed = [PlayerStats(repeats=n, message="ill").explain("it", 4) for n in range(2)]
+    assert failed == [None, "it failed 1 times on several boards at once, and then played them "
+                            "one by one: ill"]  # fmt: skip
 
 
 def test_a_part_whose_process_dies_twice_is_lost_by_the_side_whose_code_ran() -> None:

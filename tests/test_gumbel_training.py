@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -411,6 +412,7 @@ def test_a_round_that_is_played_again_is_the_same(tiny: str) -> None:
         one, again = (Round(settings.model_dump_json(), 0, weights, games).run() for _ in range(2))
         games = one.games
         assert same(one._replace(seconds=0), again._replace(seconds=0))
+        assert 0 < one.seconds + again.seconds < time.process_time()
 
 
 def test_ctrl_c_reaches_the_learner_alone_which_goes_on_bit_for_bit(

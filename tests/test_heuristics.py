@@ -11,6 +11,7 @@ from hypothesis import example, given, strategies as st
 from variants import make, random_position
 
 from boardenvs.board.bitboard import from_squares, squares_of
+from boardenvs.game.fen import parse_position
 from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.games import Othello
@@ -86,6 +87,12 @@ def test_go_counts_stones_liberties_and_points_near_one_side_alone() -> None:
             for side in (0, 1)
         )
         assert value(game, position) == mine - theirs
+
+
+def test_kings_of_checkers_count_half_as_much_again() -> None:
+    game = make("checkers")
+    for text, expected in (("W:WK30,22:B1,2", 50), ("B:WK30:BK1,K2,3", 250)):
+        assert abs(value(game, parse_position(game, text))) == expected
 
 
 @pytest.mark.parametrize("size", [5, 8])

@@ -16,9 +16,10 @@ pytest.importorskip("torch")
 pytest.importorskip("pydantic")
 
 from boardenvs.board.bitboard import from_squares
+from boardenvs.game.game import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.position import stack
-from boardenvs.game.state import FloatArray
+from boardenvs.game.state import FloatArray, State
 from boardenvs.games import make
 from boardenvs.search import alphabeta_for
 from boardenvs.search.evaluation import POINT, Terms
@@ -108,6 +109,22 @@ def test_positions_know_how_their_games_ended() -> None:
     assert np.abs(positions.result).max() <= 64
     results = play(make("wolf_and_sheep"), None, settings, 2, rng).result
     assert set(np.abs(results).tolist()) <= {0, WIN}
+
+
+def test_noise_is_the_share_of_moves_at_random(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn, game = list[int](), make("tictactoe")
+    sample = Game.sample
+
+    def noted(its: Game, state: State, rng: np.random.Generator) -> Any:
+        drawn.append(len(state.ply))
+        return sample(its, state, rng)
+
+    monkeypatch.setattr(Game, "sample", noted)
+    for noise in (0.1, 0.9):
+        drawn.clear()
+        settings = GenerationSettings(games=40, depth=1, opening_plies=(0, 0), noise=noise)
+        plies = len(play(game, None, settings, 40, np.random.default_rng(0)).ply)
+        assert abs(sum(drawn) / plies - noise) < 0.1
 
 
 def test_positions_of_a_large_board_are_read_back(tmp_path: Path) -> None:

@@ -379,6 +379,12 @@ def test_sgf_is_written_and_read(text, tmp_path):
     assert [replace(r, info={}) for r in load(tmp_path / "games.sgf")] == records
 
 
+def test_a_draw_stays_one_in_sgf(tmp_path):
+    game = games.parse("go:komi=0")
+    assert save(path := tmp_path / "games.sgf", [make_record(game, [game.noop - 1] * 2)]) == []
+    assert [record.goal for record in load(path)] == [(50, 50)]
+
+
 @pytest.mark.parametrize("in_full", [True, False])
 def test_turns_of_checkers_in_numbers(in_full, tmp_path):
     """With all squares of a turn, or with the first and the last where that means one turn."""

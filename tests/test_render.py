@@ -25,7 +25,7 @@ from boardenvs.game.game import Game
 from boardenvs.game.position import Position
 from boardenvs.records import Record
 from boardenvs.records.jsonl import parse_record, write_record
-from boardenvs.render.geometry import is_light
+from boardenvs.render.geometry import is_light, label
 from boardenvs.render.plain import write_plain
 from boardenvs.web.boards import describe_game
 
@@ -205,6 +205,7 @@ def test_an_animation_shows_one_position_at_a_time(game: Game) -> None:
     assert shown == [*boards, boards[-1], boards[-1]]  # the last one stays longer
     for number, frame in enumerate(frames):
         (animation,) = frame.iter(f"{SVG}animate")
+        assert animation.get("repeatCount") == "indefinite"
         times, values = (animation.attrib[key].split(";") for key in ("keyTimes", "values"))
         for moment in range(count):  # in the middle of each picture's time
             passed = sum(float(time) <= (moment + 0.5) / count for time in times)
@@ -229,6 +230,11 @@ def test_missing_pygame_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pygame", None)
     with pytest.raises(ImportError, match=r'pip install "boardenvs\[render\]"'):
         render.to_rgb(OTHELLO, OTHELLO.start())
+
+
+def test_numbers_in_squares_are_written_smaller_where_they_are_long() -> None:
+    sizes = [label("1" * digits).shapes[1].size for digits in (1, 2, 3)]  # type: ignore[union-attr]
+    assert sizes == pytest.approx([0.36, 0.36, 0.3])
 
 
 def test_columns_of_a_plain_board_are_as_wide_as_their_names() -> None:

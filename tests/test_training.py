@@ -46,7 +46,7 @@ from training.folder import WRITTEN, load_newest
 from training.gumbel.gumbel_settings import GumbelConfig
 from training.ntuple.ntuple_settings import NTupleConfig
 from training.run import Run, game_metrics
-from training.run_settings import ConfigError, GameSettings, PPOConfig, RunSettings
+from training.run_settings import ConfigError, GameSettings, PPOConfig, RunSettings, between
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
 
@@ -126,9 +126,11 @@ def test_a_run_leaves_all_its_files_and_a_policy_that_loads(finished: Path) -> N
         "config.yaml", "result.json", "report.md", "report.html", "policy.npz", "checkpoints",
         "policies", "pool", "tensorboard", "evaluations.csv", "learning_curve.svg", LOCK,
     }  # fmt: skip
+    assert len([*(finished / "checkpoints").iterdir()]) == 2  # one to fall back on
     files = {path for path in finished.rglob("*") if path.is_file()}
     assert files == set(written(finished, [*WRITTEN, LOCK]))  # --overwrite keeps the lock
     assert "](learning_curve.svg)" in (finished / "report.md").read_text()
+    assert (finished / "report.html").read_text().count("&quot;title&quot;:") == 2  # games
     assert ">random<" in (finished / "learning_curve.svg").read_text()
     result = json.loads((finished / "result.json").read_text())
     assert [e["steps"] for e in result["evaluations"]] == [512, 1024, 2048]
@@ -406,6 +408,7 @@ def test_the_learning_rate_falls_to_its_end(tiny: str) -> None:
     learner = ppo.make_learner(config, ppo.make_env(config))
     rates = [learner.lr_schedule(left) for left in (1.0, 0.5, 0.0)]
     assert rates == pytest.approx([1e-2, 5.05e-3, 1e-4])
+    assert between(1e-2, 1e-4, 1.5) == pytest.approx(1e-4)  # the last update may go beyond
 
 
 def test_metrics_of_games_are_means_over_groups() -> None:

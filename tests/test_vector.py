@@ -149,6 +149,15 @@ def test_discounts_tell_whose_the_next_state_is(game, opponent):
     assert (again > 0) == (game == "checkers" or opponent is not None)
 
 
+def test_a_draw_is_paid_without_a_sign():
+    env = boardenvs.vec_env("tictactoe", 1)
+    env.reset()
+    for name in ["a1", "b1", "c1", "b2", "a2", "c2", "b3", "a3", "c3"]:
+        _, rewards, terminated, _, _ = env.step([env.game.parse_action(name)])
+    assert terminated.all()
+    assert str(rewards) == "[0.]"
+
+
 EXACT = [*map(int, gymnasium.__version__.split(".")[:2])] >= [1, 4]
 
 
