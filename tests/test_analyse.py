@@ -153,6 +153,8 @@ def test_a_game_that_is_over_has_its_result() -> None:
         found = analyse(game.position(squares), "mcts")
         assert (found.value, found.outcome, found.margin) == (value, outcome, value)
         assert (found.moves, found.line, found.choice) == ((), (), None)
+    capped = analyse(make("wolf_and_sheep:max_plies=1").start(), "positional")
+    assert {(move.value, move.outcome) for move in capped.moves} == {(MAX_VALUE, "win")}
 
 
 # ---- by alpha-beta -------------------------------------------------------------------------------

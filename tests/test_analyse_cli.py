@@ -74,6 +74,7 @@ def test_a_board_may_begin_with_an_empty_square():
     board = "--XXXXX--OOOXX-O-OOXXOXX-OXOXXOXXOOOXOXXXOOOOOXX--OOOO-X-OOOOO--"
     said = json.loads(command("othello", f"{board} X", "--with", "random", "--json"))
     assert said["position"] == parse_position(make("othello"), f"{board} X").fen()
+    assert parse_position(make("othello"), board).fen() == said["position"], "by default X"
     assert "--wiht" in command("othello", f"{board} X", "--wiht", "greedy", code=2)
 
 

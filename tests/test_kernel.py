@@ -169,6 +169,14 @@ def test_on_arrays():
     np.testing.assert_array_equal(results, on_ints(words, others))
 
 
+def test_what_lines_of_the_largest_board_hold_is_counted():
+    board = bitboard.Board(16, 16)
+    east = board.directions[2]
+    for count in range(16):
+        held = line_counts((1 << count) - 1, east)
+        assert [k for k in range(16) if held[k] & board.rank(0)] == [count]
+
+
 # ---- the arrays of a batch -----------------------------------------------------------------------
 
 

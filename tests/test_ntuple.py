@@ -40,6 +40,7 @@ from training.ntuple.play import (
     WIN,
     Positions,
     load_positions,
+    moved_on,
     of_search,
     play,
     save_positions,
@@ -109,6 +110,11 @@ def test_positions_know_how_their_games_ended() -> None:
     assert np.abs(positions.result).max() <= 64
     results = play(make("wolf_and_sheep"), None, settings, 2, rng).result
     assert set(np.abs(results).tolist()) <= {0, WIN}
+    game = make("tictactoe")
+    late = random_openings(game, 40, (6, 8), rng)
+    shown = moved_on(game, late, 1.0, rng)
+    assert (shown.ply > late.ply).any()
+    assert not game.is_over(shown).any()
 
 
 def test_noise_is_the_share_of_moves_at_random(monkeypatch: pytest.MonkeyPatch) -> None:

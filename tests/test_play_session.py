@@ -62,6 +62,8 @@ def test_a_recorded_game_from_any_ply_and_position():
     session.resign(1)
     resigned = record_of(session)
     assert resigned.info == {"resigned": "white"}
+    session.undo(0)
+    assert record_of(session) == record
     session = session_of(resigned)
     assert (session.resigned, session.goal, dict(session.info)) == (1, (100, 0), {})
     session.undo(0)

@@ -403,6 +403,7 @@ def test_rewards_of_replies():
         assert share > 0 or move.outcome != found.outcome
     assert (reward(position, "a1-a8"), format_reward(position, "a1-a8")) == (0, 1)
     assert reward(position, "I pass on") == format_reward(position, "I pass on") == 0
+    assert reward(position, json.dumps({"move": names[0]}), finish_reason="length") == 0
     with pytest.raises(ValueError, match="does not value"):
         reward(position, names[0], "random")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from variants import make
+from variants import make, random_line
 
 import boardenvs
 from boardenvs.game.game import Game
@@ -56,6 +56,14 @@ def test_each_row_by_hand(name: str, backend: str) -> None:
         positions = [game.start() if p.is_over() else p for p in after]
         ended += sum(p.is_over() for p in after)
     assert ended
+
+
+def test_a_game_that_ends_by_its_rules_in_the_last_ply_of_its_cap_is_not_truncated() -> None:
+    positions, actions = random_line(make("wolf_and_sheep"), 3, 200)
+    capped = boardenvs.games.make("wolf_and_sheep", max_plies=len(actions))
+    before, last = (position._replace(game=capped) for position in positions[-2:])
+    assert (last.terminated, last.is_truncated()) == (True, False)
+    assert before._replace(ply=last.ply).is_truncated()
 
 
 def test_threads_change_nothing(in_machine_code: None) -> None:

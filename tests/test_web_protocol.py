@@ -148,10 +148,10 @@ def test_a_game_of_all_plies_has_a_note_for_each_position():
 
 def test_files_with_games_of_all_plies_are_read(tmp_path):
     for plies, error in ((MAX_PLIES, None), (MAX_PLIES + 1, "has 2,001 plies: at most 2,000 are")):
-        records.save(tmp_path / "games.jsonl", [Record(OTHELLO, (0,) * plies)])
+        records.save(tmp_path / "games.jsonl", [Record(OTHELLO, (0,) * plies, goal=(0, 100))])
         with nullcontext() if error is None else pytest.raises(ValueError, match=error):
             (loaded,) = _load(LoadJob(tmp_path / "games.jsonl", "othello"))
-            assert len(loaded["moves"].split()) == plies
+            assert (len(loaded["moves"].split()), loaded["goals"]) == (plies, (0, 100))
 
 
 def test_the_result_of_a_saved_game_is_that_of_the_rules():
