@@ -22,6 +22,7 @@ from boardenvs.agents.analyse import (
     analyse_until,
     default_analyst,
     exact_analyst,
+    prove,
     search_analyst,
 )
 from boardenvs.game import fen
@@ -226,6 +227,12 @@ def test_the_first_answer_does_not_wait_for_a_long_end() -> None:
     (hasty,) = analyse_until(position, "alphabeta:endgame=24", lambda: True)
     assert not hasty.proven
     assert hasty.choice is not None
+
+
+def test_a_proof_draws_from_the_generator_that_it_gets() -> None:
+    rng, other = (np.random.default_rng(5) for _ in range(2))
+    prove(make("hex:size=2").start(), 0.01, rng)
+    assert rng.random() != other.random()
 
 
 # ---- games that were played ----------------------------------------------------------------------

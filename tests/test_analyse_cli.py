@@ -11,6 +11,7 @@ import pytest
 from command_line import rows, run
 from variants import random_record
 
+from boardenvs import play
 from boardenvs.agents.analyse import analyse
 from boardenvs.game.fen import parse_position
 from boardenvs.games import make, parse
@@ -129,6 +130,10 @@ def test_a_recorded_game_is_reviewed(tmp_path):
         lost = f"{side['lost']['heuristic']:,.0f} heuristic"
         assert shown == [side["role"], str(side["choices"]), str(side["agreed"]), lost]
     assert json.loads(review("--ply", 3, "--json"))["position"] == replay(record)[3].fen()
+    words = ["othello", file, "--number", 2, "--with", "random", "--seed", 5]
+    choices = [ply["analysis"]["choice"] for ply in json.loads(command(*words, "--json"))["plies"]]
+    drawn = [ply.analysis for ply in play.review(record, "random", seed=5).plies]
+    assert choices == [analysis.to_json()["choice"] for analysis in drawn]
     assert "there is no position after ply 99" in review("--ply", 99, code=2)
     wrong = replace(record, actions=(*record.actions[:4], record.actions[0]))
     save(file, [random_record(make("othello_holes")), wrong])

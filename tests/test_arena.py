@@ -145,6 +145,7 @@ def test_who_cannot_be_made_forfeits_and_void_pairings_are_rated_around() -> Non
         match = Pairing("othello", make("othello"), *players, 3, (2, 4), 0).run()
         assert match is not None
         assert (match.score, match.stats[guilty].forfeits) == (guilty, 6)
+        assert match.openings == 3, "or they would be called few"
         assert "cannot be made: RuntimeError: no weights here" in str(match.stats[guilty].message)
     settings = make_settings(THREE, ["othello"], pairs=2)
     plan = make_plan(settings)

@@ -14,6 +14,7 @@ from arena_agents import lowest
 from registered import FewestDiscs
 
 from boardenvs.agents import as_agent
+from boardenvs.agents.history import History
 from boardenvs.agents.simple import RandomAgent
 from boardenvs.arena import play_match
 from boardenvs.arena.executor import FIRST, NOBODY, SECOND, do
@@ -97,6 +98,19 @@ def test_a_failing_board_does_not_cost_the_boards_beside_it() -> None:
     assert np.flatnonzero(actions == FORFEIT).tolist() == [4]
     assert batches == [6, 1, 1, 1, 1, 1, 1]
     assert (stats.forfeits, stats.repeats) == (1, 1)
+
+
+def test_a_board_that_is_asked_about_alone_has_its_own_history() -> None:
+    class Replaying:
+        def act(self, game: Game, state: State, rng: object, history: History) -> IntArray:
+            (plies,) = map(history.plies, range(len(state.ply)))
+            return np.array([{20: 19, 43: 42}[plies[0]]])
+
+    games = History(np.array([[20], [43]], np.int32))
+    state, rng = GAME.step(GAME.init(2), games.actions[:, 0]), np.random.default_rng(0)
+    player = Player(Replaying())  # type: ignore[arg-type]
+    answers = player.act(GAME, state, rng, games)
+    assert (answers != FORFEIT).all()
 
 
 def test_a_forfeit_in_the_middle_counts_whatever_the_board_says() -> None:

@@ -381,6 +381,8 @@ def test_order_of_calls_is_enforced() -> None:
     env.step(3)
     with pytest.raises(ValueError, match="None"):
         env.step(5)
+    for _ in env.agent_iter(2):
+        env.reset()  # is as good as a step
 
 
 def stepped(action: Any, maker: str = "env") -> Callable[[], Any]:

@@ -15,12 +15,29 @@ from boardenvs.arena.executor import Executor
 from boardenvs.arena.match import SMALLEST, play_match
 from boardenvs.game.openings import distinct_openings
 from boardenvs.games import make
+from boardenvs.kernel import get_backend
+from boardenvs.kernel.backend import VARIABLE
 
 
-def test_a_match_is_the_same_in_one_process_and_in_two() -> None:
+class Asking:
+    """Asks a process for its backend."""
+
+    seed = 0
+
+    def run(self) -> str:
+        return get_backend()
+
+    def lost(self, side: int) -> str:
+        return ""
+
+
+def test_a_match_is_the_same_in_one_process_and_in_two(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also of players that draw random numbers, with many games side by side or each for itself."""
     pairs, over = 2 * SMALLEST + 5, list[int]()
+    backend = get_backend()
+    monkeypatch.setenv(VARIABLE, "numba" if backend == "numpy" else "numpy")
     with Executor(2) as executor:
+        assert [*executor.run([Asking()])] == [(0, backend)], "whatever the environment says"
         for player in ("random", "python:arena_agents:Apart"):
             expected = play_match("tictactoe", player, "greedy", pairs, seed=3)
             match = play_match(

@@ -67,6 +67,10 @@ def test_a_recorded_game_from_any_ply_and_position():
     session = session_of(resigned)
     assert (session.resigned, session.goal, dict(session.info)) == (1, (100, 0), {})
     session.undo(0)
+    passing = GameSession(OTHELLO, parse_position(OTHELLO, "wb6/8/8/8/8/8/8/8 black"))
+    assert passing.must_pass
+    passing.resign(0)
+    assert not passing.must_pass
     session.undo(13)
     assert session.actions == record.actions[:7]
     session.play_line(record.actions[7:])

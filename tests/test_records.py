@@ -319,7 +319,7 @@ def test_what_files_say_of_games(tmp_path):
         path.write_text(f"1. 11-15 22-18 {text}\n")
         assert load(path)[0].goal == goal
     for text, goal in {"+0.00": (50, 50), "-2.0": LOST, "B+2": WON, "Draw": (50, 50)}.items():
-        path.write_text(f"(;GM[1]SZ[9]RE[{text}];B[ee])")
+        path.write_text(f"(;GM[1]SZ[9]RE[{text}];B[ee]RE[W+1])")
         assert load(path)[0].goal == goal
     path.write_text("(;GM[11];B[a10])")
     assert load(path)[0].game == make("hex")  # on 11x11

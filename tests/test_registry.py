@@ -51,6 +51,7 @@ def test_parameters_may_stand_in_the_text_or_beside_it() -> None:
     ("text", "message"),
     [
         ("othelo:holes=1", r"unknown game 'othelo'. Did you mean 'othello'"),
+        ("othello:id=mine", r"unknown parameter of othello 'id'"),
         ("no_such:Game", r"unknown game 'no_such'.* cannot import 'no_such'"),
         (
             "three_in_a_row:ThreeInRow",

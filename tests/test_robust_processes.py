@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import signal
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,8 @@ from boardenvs.arena import make_settings, play_pairings, run_tournament
 from boardenvs.arena.tournament_settings import make_plan
 from boardenvs.cli import match as match_command
 from boardenvs.records import check, load
-from boardenvs.utils.ending import ENDING
+from boardenvs.utils.child import TimedCalls
+from boardenvs.utils.ending import ENDING, handling
 from training.run import stop_requests
 
 if not hasattr(signal, "SIGHUP"):
@@ -43,6 +45,26 @@ def handlers():
 
 def send(number):
     os.kill(os.getpid(), number)
+
+
+def test_a_terminal_that_closes_is_heard_once():
+    """A shell and the kernel may both say so."""
+    heard = []
+    with handling((signal.SIGHUP,), heard.append):
+        send(signal.SIGHUP)
+        send(signal.SIGHUP)
+    assert heard == [signal.SIGHUP]
+
+
+def test_a_process_that_ended_between_two_calls_is_replaced():
+    calls = TimedCalls(300)
+    first = calls.call(os.getpid)
+    os.kill(first, signal.SIGKILL)
+    while first in (child.pid for child in multiprocessing.active_children()):
+        time.sleep(0.01)
+    assert calls.call(os.getpid) != first
+    with pytest.raises(ValueError, match="exit code 3"):
+        calls.call(os._exit, 3)
 
 
 class Looking:

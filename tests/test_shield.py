@@ -145,3 +145,4 @@ def test_the_analysis_of_a_player_that_values_nothing_has_the_move_that_is_playe
     assert Shield(Last()).act(position.game, stack([position])).tolist() == [1]
     assert (found.choice, found.moves[0].action, found.outcome) == (1, 1, None)
     assert [move.outcome for move in found.moves[1:]] == ["loss"] * 6
+    assert analyse(after(0, 1, 0, 1, 0, 2), Shield(Last())).choice == 0, "which wins"

@@ -388,7 +388,8 @@ def test_the_questions_of_an_exam_pay_what_the_exam_says(name):
     assert np.mean(best) == pytest.approx(mark.kept if mark.best is None else mark.best)
     env.reset(seed=len(env) + 1)
     assert env.number == 1
-    assert env.step("I do not know.").reward == 0
+    step = env.step("I do not know.")
+    assert (step.reward, step.done) == (0, True), "it is asked once"
 
 
 def test_rewards_of_replies():

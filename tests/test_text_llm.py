@@ -262,6 +262,10 @@ def test_eight_games_go_on_independently():
     player = TextPlayer(model, legal_moves=True, threads=8)
     match = boardenvs.play_match(make("othello"), player, "random", 4, seed=1)
     assert not match.forfeits.any()
+    met = threading.Barrier(2, timeout=30)  # also boards of one batch
+    both = TextPlayer(lambda prompt: f"{met.wait()}" and first_move(prompt),
+                      legal_moves=True, threads=2)  # fmt: skip
+    both.act(make("othello"), make("othello").init(2))
 
 
 def test_a_timeout_is_named_paid_for_and_tried_once_more(tmp_path):
@@ -279,7 +283,12 @@ def test_a_timeout_is_named_paid_for_and_tried_once_more(tmp_path):
         assert len(asked) == 5
         with pytest.raises(StopPlayError, match=r"tokens are used, of 1,200"):
             player.act(make("othello"), state)
-    assert boardenvs.make_agent(spec).tokens == player.tokens
+    logged = map(json.loads, (tmp_path / "log").read_text().splitlines())
+    assert {e["tokens"][1] for e in logged if e["finish_reason"] == "timeout"} == {50}
+    again = boardenvs.make_agent(f"{spec},prompt_price=1")
+    assert again.tokens == player.tokens
+    assert again.cost > 0
+    assert "cost" not in again.report(), "of its own replies"
 
 
 MOVE = '{"move": "e6"}'

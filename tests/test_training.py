@@ -553,6 +553,7 @@ def test_wrong_settings_are_named(tmp_path: Path, kind: str, override: str, mess
     ("text", "message"),
     [
         ("game: [othello", "is not plain YAML"),
+        (r'game: "\ud800"', "is not plain YAML"),
         ("othello", "holds no settings"),
         ("game: othello", "steps is missing"),
         (None, "Did you mean"),

@@ -304,6 +304,7 @@ def test_what_a_search_evaluates_after_its_action_is_the_next_root(name: str) ->
         kept += 0 if roots is None else int((~np.isnan(roots[:, -1])).sum())
         state = game.step(state, found.actions)
         going = ~game.is_over(state)
+        assert np.isnan(found.after[~going, -1]).all()
         state, roots = take(state, going), found.after[going]
     assert toys[1].positions - toys[0].positions == kept > 100
 

@@ -19,6 +19,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from boardenvs.utils.cache import private_folder
+from boardenvs.web import guard
 from boardenvs.web.guard import MOST_STRANGERS, STRANGER_SECONDS, Door, address_in_file
 
 THINK = {"line": line("othello"), "agent": "alphabeta:depth=30", "seed": 0}  # for long
@@ -112,7 +113,7 @@ def test_idle_connections_lock_nobody_out(server):
             assert page.ask("line", line=line("othello"))["positions"]
 
 
-def test_of_too_many_connections_the_oldest_is_closed():
+def test_of_too_many_connections_the_oldest_is_closed(monkeypatch):
     class Idle:
         closed = False
 
@@ -124,6 +125,19 @@ def test_of_too_many_connections_the_oldest_is_closed():
 
         def abort(self):
             self.closed = True
+
+        close = abort
+
+    async def come_again():
+        door, first, second = Door(), Idle(1), Idle(1)  # from one port, one after the other
+        monkeypatch.setattr(guard, "STRANGER_SECONDS", 0)
+        door.watch(first)
+        monkeypatch.undo()
+        door.watch(second)
+        await asyncio.sleep(0.01)
+        return second.closed
+
+    assert not asyncio.run(come_again()), "its time is not over"
 
     async def come():
         door, idle = Door(), [Idle(number) for number in range(MOST_STRANGERS + 2)]
