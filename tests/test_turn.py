@@ -13,6 +13,7 @@ from variants import make, random_line
 import boardenvs
 from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
+from boardenvs.games import LinesOfAction
 
 pytestmark = pytest.mark.usefixtures("as_written")
 
@@ -34,11 +35,20 @@ def by_hand(game: Game, position: Position, action: int, waits: bool) -> tuple[A
     return after, reward, after.terminated, truncated, False
 
 
+class Capped(LinesOfAction):
+    """Remembers positions, and has a cap."""
+
+    max_plies = 60
+
+
+CAPPED = Capped(rules="tournament")
+
+
 @pytest.mark.parametrize(
     "name",
-    ["othello_holes", "wolf_and_sheep", "lines_of_action:rules=tournament"],
+    ["othello_holes", "wolf_and_sheep", pytest.param(CAPPED, id="capped")],
 )
-def test_each_row_by_hand(name: str, backend: str) -> None:
+def test_each_row_by_hand(name: str | Game, backend: str) -> None:
     """Legal and illegal actions, and rows that wait, in random games to their ends."""
     game, rng = boardenvs.games.make(name), np.random.default_rng(0)
     positions, ended = [game.start()] * 21, 0
@@ -64,6 +74,14 @@ def test_a_game_that_ends_by_its_rules_in_the_last_ply_of_its_cap_is_not_truncat
     before, last = (position._replace(game=capped) for position in positions[-2:])
     assert (last.terminated, last.is_truncated()) == (True, False)
     assert before._replace(ply=last.ply).is_truncated()
+
+
+def test_an_end_by_repetition_in_the_last_ply_of_the_cap_is_not_truncated(backend: str) -> None:
+    state = CAPPED.init(1)._replace(ply=np.array([56], np.int32))
+    for move in ("b1-b3", "a2-c2", "b3-b1", "c2-a2"):
+        after = CAPPED.step_batch(state, np.array([CAPPED.parse_action(move)]))
+        state = after.state
+    assert (state.ply[0], after.terminated[0], after.truncated[0]) == (60, True, False)
 
 
 def test_threads_change_nothing(in_machine_code: None) -> None:
