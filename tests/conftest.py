@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shutil
 import signal
 import sys
 from importlib.util import find_spec
@@ -105,17 +106,25 @@ def undrawn(monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def folder(tmp_path_factory):
-    """What the page's server lists."""
+def runs(tmp_path_factory):
+    """What the page's server lists; `folder` empties it."""
     return tmp_path_factory.mktemp("runs")
 
 
+@pytest.fixture
+def folder(runs):
+    """What the page's server lists, empty."""
+    shutil.rmtree(runs)
+    runs.mkdir()
+    return runs
+
+
 @pytest.fixture(scope="session")
-def server(folder):
+def server(runs):
     """A server of the page."""
     from web_server import served
 
-    with served("--folder", str(folder)) as server:
+    with served("--folder", str(runs)) as server:
         yield server
 
 
