@@ -40,8 +40,8 @@ def move_on(past: Array, keys: Array, new_keys: Array, moved: Array, history: Ar
     """Write the keys `history` (B, H) after a ply: where `moved` (B,) bool, of the position before,
     `keys` (B,), and then of those before that, `past` (B, H), without the earliest; else `past`.
 
-    Returns how many of them are the `new_keys` (B,), (B,) int64; 0 where nothing has moved. With
-    NumPy all boards must have.
+    Returns how many of them are the `new_keys` (B,), (B,) int64; 0 where nothing has moved. In
+    NumPy every board must have moved.
     """
     if get_backend() == "numba":
         repeats = np.empty(len(past), np.int64)
