@@ -76,8 +76,9 @@ class Work:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)
         output = process.communicate(timeout=300)[0]
-        # Python itself prints a traceback if Ctrl-C comes before the command begins or after it.
-        known = number == signal.SIGINT and "KeyboardInterrupt" in output
+        # Python itself prints a traceback if Ctrl-C comes before the command begins or after it;
+        # in the middle of an import of NumPy's it is an ImportError.
+        known = number == signal.SIGINT and re.search("KeyboardInterrupt|ImportError", output)
         if known or (process.returncode in _ENDS and "Traceback" not in output):
             return ""
         return f"exit code {process.returncode}: {output[-1500:]}"
