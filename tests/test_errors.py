@@ -134,6 +134,8 @@ def actions() -> Rows:
             yield partial(game.action_name, action), said
     for text in ("", "d9", "i3", "D3", "noop"):
         yield partial(OTHELLO.parse_action, text), f"'{text}' is not a square"
+    said = "'f1' is not a square: squares are a1 to e5, file then rank"  # with all its letters
+    yield partial(games.make("go:size=5").parse_square, "f1"), said
     for game in (WOLF, LINES):
         for text in ("b1", "b1-b1", "b1-b9", "b1-b2-b3", "noop"):
             yield partial(game.parse_action, text), f"'{text}' is not a move like"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import takewhile
+import random
+from collections import defaultdict
+from itertools import product, takewhile
 from multiprocessing.pool import ThreadPool
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 from hypothesis import given, strategies as st
 from reference import walk
 
-from boardenvs.board import ALL_EIGHT, bitboard
+from boardenvs.board import ALL_EIGHT, Direction, bitboard, symmetries_of
 from boardenvs.board.bitboard import DIRECTIONS, N, square_name, squares_of
 from boardenvs.board.bitslice import add, countdown, line_counts
 from boardenvs.games.lines_of_action_features import connected
@@ -169,12 +171,45 @@ def test_on_arrays():
     np.testing.assert_array_equal(results, on_ints(words, others))
 
 
-def test_what_lines_of_the_largest_board_hold_is_counted():
-    board = bitboard.Board(16, 16)
-    east = board.directions[2]
-    for count in range(16):
-        held = line_counts((1 << count) - 1, east)
-        assert [k for k in range(16) if held[k] & board.rank(0)] == [count]
+@pytest.mark.parametrize("board", [(5, 7), (9, 9), (16, 16)])
+def test_what_lines_of_any_board_hold_is_counted(board):
+    """Along ranks, files and diagonals, with few pieces and with few gaps; of 16, none is full."""
+    board, rng = bitboard.Board(*board), random.Random(1)
+    some, more, gaps = (rng.getrandbits(board.size) for _ in range(3))
+    gaps |= sum(1 << (board.columns + 1) * k for k in range(min(board)))
+    for bits in (some & more & gaps, some, (some | more) & ~gaps, board.all & ~gaps | some):
+        for axis in board.directions[:4]:
+            held, lines = line_counts(bits, axis), defaultdict(list)
+            for square in range(board.size):
+                y, x = divmod(square, board.columns)
+                lines[x * axis.dy - y * axis.dx].append(square)
+            for line in lines.values():
+                count = sum(bits >> square & 1 for square in line)
+                found = [[k for k, its in enumerate(held) if its >> s & 1] for s in line]
+                assert found == [[count] * (count < len(held))] * len(line)
+
+
+@pytest.mark.parametrize("limit", [1, 50, 64])
+def test_plies_that_are_left_are_counted_in_binary(limit):
+    for ply in range(limit + 1):
+        shown = countdown(ply, limit, 0b101)
+        assert sum(bool(digit) << k for k, digit in enumerate(shown)) == limit - ply
+        assert {*shown} <= {0, 0b101}
+    assert countdown(3, None) == ()
+
+
+@pytest.mark.parametrize(("board", "count"), [((3, 4), 4), ((4, 3), 4), ((5, 5), 8)])
+def test_symmetries_keep_neighbours_together(board, count):
+    board = bitboard.Board(*board)
+    symmetries = symmetries_of(board)
+    assert len({symmetry.squares for symmetry in symmetries}) == count
+    assert symmetries[0].squares == (*range(board.size),)
+    for symmetry, way in product(symmetries, board.directions):
+        image = Direction("", *symmetry.vector(way.dx, way.dy), board)
+        for square in range(board.size):
+            place = symmetry.apply(1 << square)
+            assert place == 1 << symmetry.squares[square]
+            assert symmetry.apply(bitboard.step(1 << square, way)) == bitboard.step(place, image)
 
 
 # ---- the arrays of a batch -----------------------------------------------------------------------

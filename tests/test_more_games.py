@@ -73,6 +73,12 @@ def test_a_position_that_comes_again() -> None:
     assert [position.is_over() for position in line] == [False] * 8 + [True]
     assert line[-1].result() == (50, 50)
     assert not parse_position(chess, line[-1].fen()).is_over()  # a text tells nothing of before
+    env, seen = boardenvs.raw_env(chess), []
+    env.reset()
+    for action in actions:  # a plane of ones where the position has been there
+        seen.append(env.observe(env.agent_selection)["observation"][..., 11].mean())
+        env.step(action)
+    assert seen == [0] * 4 + [1] * 4
 
 
 # Lines of play by length, as python-chess counts them: of Kiwipete and other usual positions; with

@@ -50,10 +50,12 @@ class PlainHeaps:
     def legal_actions(self) -> list[int]:
         return [7 * heap + n for heap in range(3) for n in range(self.heaps[heap])]
 
-    def step(self, action: int) -> PlainHeaps:
+    def left(self, action: int) -> list[int]:
         heap, n = divmod(action, 7)
-        left = [x - (n + 1) * (place == heap) for place, x in enumerate(self.heaps)]
-        return type(self)(left, 1 - self.to_move)
+        return [x - (n + 1) * (place == heap) for place, x in enumerate(self.heaps)]
+
+    def step(self, action: int) -> PlainHeaps:
+        return type(self)(self.left(action), 1 - self.to_move)
 
     def is_over(self) -> bool:
         return not any(self.heaps)
@@ -206,6 +208,21 @@ class Watched(Crossing):
         return [int(n == sign * (1 - 2 * role)) for sign in (1, -1) for n in self.squares]
 
 
+class Backwards(Crossing):
+    """Shows its squares from the last one to the first."""
+
+    def __init__(self, squares: tuple[int, ...] = (0,) * 9, to_move: int = 0) -> None:
+        super().__init__(squares, to_move)
+        self.squares, self.real = squares[::-1], squares
+
+    def legal_actions(self) -> list[int]:
+        return Crossing(self.real).legal_actions()
+
+    def step(self, action: int) -> Backwards:
+        after = Crossing(self.real, self.to_move).step(action)
+        return Backwards(after.squares, after.to_move)
+
+
 @pytest.mark.parametrize("kind", [Crossing, Watched])
 def test_the_second_side_is_seen_as_the_first(kind: type[Crossing]) -> None:
     """The board transposed, with the sides swapped; and so are the actions."""
@@ -301,6 +318,21 @@ def test_it_is_kept_and_sent_to_other_processes() -> None:
     assert pickle.loads(pickle.dumps(GAME.start())) == GAME.start()
 
 
+def test_it_has_the_id_and_the_parameters_that_it_is_given() -> None:
+    """An id alone is no other game; parameters are, whose positions are not its own."""
+    nim, usual = PlainGame(PlainHeaps, "nim", heaps=(1, 2, 3)), PlainGame(PlainHeaps)
+    named: Any = type("Named", (PlainHeaps,), {"id": "called"})
+    assert [game.id for game in (nim, usual, PlainGame(named))] == ["nim", "plain_heaps", "called"]
+    sent = pickle.loads(pickle.dumps(nim))
+    assert (sent, sent.id, sent.heaps, sent.to_move) == (nim, "nim", (1, 2, 3), 0)
+    assert not hasattr(nim, "nothing")
+    other = PlainGame(PlainHeaps, "other", heaps=(1, 2, 3))
+    assert [nim.has_rules_of(game) for game in (other, usual, GAME, Heaps())] == [True] + [False] * 3
+    assert nim.fresh(other.start()).game is nim
+    with pytest.raises(PositionError, match="one of plain_heaps, not of nim"):
+        nim.fresh(usual.start())
+
+
 def test_both_programs_of_a_game_are_compared() -> None:
     check_rules(Heaps(), num_games=5, against=PlainHeaps)
     with pytest.raises(RulesError) as error:
@@ -311,8 +343,16 @@ def test_both_programs_of_a_game_are_compared() -> None:
     )
     assert "heap_a=3 heap_b=4 heap_c=5" in text
     assert text.endswith("\nstart")
-    with pytest.raises(RulesError, match=r"the result is \(100.0, 0.0\), in Misere \(0"):
-        check_rules(Heaps(), num_games=9, against=Misere)
+    again = {"step": lambda self, action: type(self)(self.left(action), self.to_move)}
+    short = {"is_over": lambda self: sum(self.heaps) < 2}
+    for game, other, said in (
+        (Heaps(), Misere, r"the result is \(100.0, 0.0\), in Misere \(0"),
+        (Heaps(), type("Again", (PlainHeaps,), again), "ply 1, .*the side to move is 1, in Again 0"),
+        (Heaps(), type("Short", (PlainHeaps,), short), "it is over: False, in Short True"),
+        (Crossing, Backwards, r"ply 1, .*squares of the sides are \(.*\), in Backwards \("),
+    ):
+        with pytest.raises(RulesError, match=said):
+            check_rules(game, num_games=9, against=other)
 
 
 def test_numbers_of_both_sides_are_written_without_signs_and_none_is_wiped_out_unseen() -> None:

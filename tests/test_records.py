@@ -156,7 +156,8 @@ def test_ways_to_write_moves(name, line, words):
 
 def test_plain_moves_say_what_they_lose(tmp_path):
     record = make_record(OTHELLO, (20,), players=("a", "b"), info={"x": 1})
-    assert save(tmp_path / "games.txt", [record]) == ["players", "info"]
+    some = [record, make_record(OTHELLO, (20,))]
+    assert save(tmp_path / "games.txt", some) == ["players", "info"]
     started = make_record(OTHELLO, (), start=random_line(OTHELLO, 1, 3)[0][-1])
     with pytest.raises(ValueError, match=r"only \.jsonl can hold"):
         save(tmp_path / "games.txt", [started])
@@ -182,6 +183,7 @@ def test_empty_squares_count_for_the_winner(moves, points):
     """As in tournaments; PASSES ends in a wipe-out by white."""
     (record,) = parse_moves(Othello(empties="winner"), [moves])
     assert replay(record)[-1].points() == points
+    assert record.game.won_by(replay(record)[-1]) == 64
 
 
 def test_wthor_fields(tmp_path):
