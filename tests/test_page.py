@@ -1,5 +1,6 @@
 """Games to step through on a page, in notebooks and as GIFs."""
 
+import html
 import json
 import re
 from functools import partial
@@ -111,6 +112,15 @@ def test_the_command_writes_pages_and_pictures(tmp_path):
 
 
 # ---- notebooks ---------------------------------------------------------------------------------
+
+
+def test_a_notebook_has_the_page_of_a_record_in_a_frame():
+    """With the squares that can be played to."""
+    record = random_record(OTHELLO, plies=9)
+    page = html.unescape(re.search(r'srcdoc="([^"]*)"', record._repr_html_())[1])
+    assert page == write_page([record], legal=True)
+    (shown,) = data_of(page)["games"]
+    assert [bool(step[-1]) for step in shown["steps"]] == [True] * 10
 
 
 def test_notebooks_show_analyses_and_matches_as_tables():

@@ -327,7 +327,9 @@ def test_it_has_the_id_and_the_parameters_that_it_is_given() -> None:
     assert (sent, sent.id, sent.heaps, sent.to_move) == (nim, "nim", (1, 2, 3), 0)
     assert not hasattr(nim, "nothing")
     other = PlainGame(PlainHeaps, "other", heaps=(1, 2, 3))
-    assert [nim.has_rules_of(game) for game in (other, usual, GAME, Heaps())] == [True] + [False] * 3
+    assert [nim.has_rules_of(game) for game in (other, usual, GAME, Heaps())] == [True] + [
+        False
+    ] * 3
     assert nim.fresh(other.start()).game is nim
     with pytest.raises(PositionError, match="one of plain_heaps, not of nim"):
         nim.fresh(usual.start())
@@ -347,7 +349,11 @@ def test_both_programs_of_a_game_are_compared() -> None:
     short = {"is_over": lambda self: sum(self.heaps) < 2}
     for game, other, said in (
         (Heaps(), Misere, r"the result is \(100.0, 0.0\), in Misere \(0"),
-        (Heaps(), type("Again", (PlainHeaps,), again), "ply 1, .*the side to move is 1, in Again 0"),
+        (
+            Heaps(),
+            type("Again", (PlainHeaps,), again),
+            "ply 1, .*the side to move is 1, in Again 0",
+        ),
         (Heaps(), type("Short", (PlainHeaps,), short), "it is over: False, in Short True"),
         (Crossing, Backwards, r"ply 1, .*squares of the sides are \(.*\), in Backwards \("),
     ):
@@ -360,6 +366,15 @@ def test_numbers_of_both_sides_are_written_without_signs_and_none_is_wiped_out_u
     assert game.labels(game.start()) == {0: "2", 1: "2", 2: "1"}
     assert game.wiped_out(game.init(1)).tolist() == [[False], [False]]
     assert PlainGame(PlainHeaps).wiped_out(PlainGame(PlainHeaps).init(1)).tolist() == [[False]] * 2
+
+
+@pytest.mark.usefixtures("in_machine_code")
+def test_rules_are_checked_by_python_whatever_compiles_them() -> None:
+    used = list[str]()
+    legal = {"legal_actions": lambda self: (used.append(get_backend()), [*range(2)])[1]}
+    with pytest.raises(RulesError):
+        check_rules(type("Noting", (Turning,), legal), num_games=1)
+    assert ({*used}, get_backend()) == ({"numpy"}, "numba")
 
 
 def test_chance_is_found() -> None:

@@ -25,6 +25,7 @@ from boardenvs.records import (
     replay,
     save,
 )
+from boardenvs.records.jsonl import parse_record, write_record
 from boardenvs.records.moves import parse_line, put_passes, write_moves
 from boardenvs.records.openings import opening_of
 from boardenvs.records.record import names
@@ -115,10 +116,19 @@ def test_json_round_trip_of_files(tmp_path):
     for path in (plain, packed, loud):
         assert save(path, records) == []
         assert load(path) == records
+    assert "Zoë" in plain.read_text(encoding="utf-8")
     content = packed.read_bytes()
     assert gzip.decompress(content) == plain.read_bytes()
     assert content == loud.read_bytes()
     assert content[4:8] == bytes(4)  # no time: the same records give the same file
+
+
+def test_moves_are_read_by_their_directions_where_positions_are_not_known():
+    illegal = line(game="lines_of_action", actions="e4-n a3-c1")
+    record = parse_record(illegal)
+    assert names(record) == ["e4-n", "a3-se"]
+    assert parse_record(write_record(record)) == record
+    assert names(parse_record(line(game="lines_of_action", actions="b1-n"))) == ["b1-b3"]
 
 
 # ---- plain moves -------------------------------------------------------------------------------
@@ -432,6 +442,10 @@ WRONG_LINES = [
     (line(goal={"black": "100", "white": 0}), r"goal\.black is '100': it must be a valid"),
     (line(start="8/8 black"), "it must have 8"),
     (line(action="f5"), "Did you mean 'actions'"),
+    (
+        line(game="lines_of_action", actions="b1-n a3-b2"),
+        "action 2 is written a3-b2, but that piece goes a3-c1",
+    ),
     ("x" * (1 << 21), "has more than 1048576 characters"),
 ]
 
