@@ -7,7 +7,10 @@ COMMA := ,
 # Tests that take long: of trainings, and of the code in guides and pages of games.
 TRAININGS := tests/test_outside_games.py
 GUIDES := $(addprefix tests/test_,site.py examples.py readme.py games_page.py)
-# The same, in files of others: trainings that end and go on, and what takes long to compile.
+# The same, in files of others: the comparison that a guide shows, the package of a new game, trainings
+# that end and go on, and what takes long to compile.
+COMPARISON := tests/test_bench.py::test_all_that_the_guides_show
+PACKAGED := tests/test_new_game.py::test_its_tests_pass
 TRAINED := tests/test_plain.py::test_the_guide_s_program_trains \
 	$(addprefix tests/test_training.py::test_,a_run_that_is_stopped_again_and_again_ends_like_an_uninterrupted_one \
 		a_run_is_neither_overwritten_nor_resumed_by_mistake a_signal_stops_the_run_after_the_update_and_it_goes_on \
@@ -34,12 +37,11 @@ test: lint
 	$(BIN)/python -m pytest -rs --numprocesses=auto --dist=loadfile --ignore-glob='tests/test_web_[ab]*' --ignore-glob='tests/test_jax*' \
 		--ignore=tests/test_learning.py --ignore-glob='tests/test_*_long.py' \
 		--ignore=tests/test_breakthrough_installed.py --ignore=tests/test_distribution.py \
-		$(addprefix --ignore=,$(TRAININGS) $(GUIDES)) $(addprefix --deselect=,$(TRAINED) $(COMPILED))
+		$(addprefix --ignore=,$(TRAININGS) $(GUIDES)) $(addprefix --deselect=,$(COMPARISON) $(PACKAGED) $(TRAINED) $(COMPILED))
 
 # The package, and a game from outside of it, as others install them: environments of their own.
 installed: $(VENV)/.dev
-	$(BIN)/python -m pytest tests/test_breakthrough_installed.py \
-		tests/test_distribution.py
+	$(BIN)/python -m pytest tests/test_breakthrough_installed.py tests/test_distribution.py $(PACKAGED)
 
 # The lowest and the newest versions of other libraries, on two Pythons where there are two.
 versions:
@@ -112,7 +114,7 @@ lint: $(VENV)/.dev
 docs: $(VENV)/.dev $(VENV)/.docs
 	$(BIN)/python .ci/site/pages.py runs/pages
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --config-file .ci/site/mkdocs.yml
-	$(BIN)/python -m pytest $(GUIDES)
+	$(BIN)/python -m pytest $(GUIDES) $(COMPARISON)
 	@echo "The site is in runs/site/: open $(CURDIR)/runs/site/index.html"
 
 install: $(VENV)/.dev
