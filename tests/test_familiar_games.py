@@ -147,16 +147,31 @@ def test_a_text_that_may_mean_two_moves_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "move", "ending"),
+    ("name", "text", "move", "goals", "ending"),
     [
-        ("W:W18:B14", "18x9", "by capturing all pieces"),
-        ("W:W18,9:B5", "18-14", "by leaving no move"),
+        ("checkers", "W:W18:B14", "18x9", (0, 100), "by capturing all pieces"),
+        ("checkers", "W:W18,9:B5", "18-14", (0, 100), "by leaving no move"),
+        (
+            *("nine_mens_morris", "w2w2w/1b3b1/7/7/7/7/3b3 white 60 removes=1 turns=50"),
+            *("d1", (100, 0), "by leaving two men"),
+        ),
+        (
+            *("nine_mens_morris", "b2b2b/3w3/7/bw4w/7/7/3w3 white 60 turns=50"),
+            *("d1-a1", (100, 0), "by leaving no move"),
+        ),
+        (
+            *("nine_mens_morris", "w2w3/1w3w1/7/7/7/1b3b1/b2b3 white 60 turns=199"),
+            *("a7-a4", (50, 50), "after 200 turns"),
+        ),
     ],
 )
-def test_checkers_ends_without_pieces_or_moves(text: str, move: str, ending: str) -> None:
-    position = games.make("checkers").parse_fen(text)
+def test_a_move_ends_the_game_in_words(
+    name: str, text: str, move: str, goals: tuple[int, int], ending: str
+) -> None:
+    position = games.make(name).parse_fen(text)
     position = position.step(*read_turn(move, position))
     assert position.is_over()
+    assert position.result() == goals
     assert position.game.ending(position) == ending
 
 

@@ -409,6 +409,12 @@ def at(position: Any) -> Callable[[], Any]:
     return lambda: boardenvs.othello_holes_v0.env().reset(options={"position": position})
 
 
+def at_the_cap() -> Any:
+    """By its own, not by that of the position's game."""
+    late = games.make("wolf_and_sheep").start()._replace(ply=9)
+    boardenvs.env("wolf_and_sheep", max_plies=9).reset(options={"position": late})
+
+
 def optioned(maker: str) -> Callable[[], Any]:
     return lambda: getattr(boardenvs, maker)("othello").reset(options={"positon": BLACK_WINS})
 
@@ -428,6 +434,7 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: parse_position(GAME, NONE), TypeError, "position is None: .* '8/8/8/3wb3"),
     (lambda: boardenvs.perft(GAME, HALF), ValueError, "depth is 2.5: it must be 0 or more"),
     (at("8/8/8/8/8/8/8/bbb5 black 9"), ValueError, "the game is over"),
+    (at_the_cap, ValueError, "is over in position .*: nothing is left to play"),
     *((optioned(m), ValueError, "Did you mean 'position'") for m in ("env", BOTH)),
     (made("env", reward="gaol"), ValueError, "unknown reward 'gaol'. Did you mean 'go"),
     (made(BOTH, render_mode="rgb"), ValueError, "mode 'rgb'. Did you mean 'rgb_array'"),

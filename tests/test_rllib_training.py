@@ -1,4 +1,4 @@
-"""Environments for RLlib against Gymnasium's and the rules, its networks, and search on Ray."""
+"""Networks of RLlib, and search on Ray; its environments are in test_rllib_boards.py."""
 
 from __future__ import annotations
 
@@ -27,59 +27,6 @@ from boardenvs.agents.policy import PolicyAgent
 from boardenvs.envs.rllib import MaskedVectorEnv, masked, policy_from_rllib, set_opponent
 from training.folder import load_newest
 from training.gumbel.__main__ import GumbelRun, main as gumbel
-
-CAPPED = "wolf_and_sheep:rules=described,max_plies=9"
-
-
-def planes_first(planes: Any) -> Any:
-    return np.moveaxis(planes, -1, -3)
-
-
-# ---- environments --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("game", "opponent"), [("othello", None), ("lines_of_action", None), (CAPPED, "greedy")]
-)
-def test_the_masked_environment_is_vec_env_with_masks_in_what_it_shows(game, opponent) -> None:
-    options = {"opponent": opponent, "opening_plies": (0, 5)}
-    ours = MaskedVectorEnv({"game": game, "num_envs": 8, **options})
-    other = boardenvs.vec_env(game, 8, autoreset_mode="NextStep", **options)
-    observed, infos = ours.reset(seed=3)
-    expected: Any
-    expected, expected_infos = other.reset(seed=3)
-    rng = np.random.default_rng(0)
-    ended = 0
-    for _ in range(130):
-        assert infos == {}
-        assert ours.observation_space.contains(observed)
-        assert (observed["observations"] == planes_first(expected).reshape(8, -1)).all()
-        mask, legal = observed["action_mask"], expected_infos["action_mask"]
-        going = legal.any(axis=1)
-        assert (mask[going] == legal[going]).all()
-        # A network must choose something when a game is over, too: noop, which is ignored.
-        assert (mask[~going].nonzero()[1] == ours.game.noop).all()
-        ended += (~going).sum()
-        actions = (rng.random(mask.shape) * mask).argmax(axis=1)
-        observed, *stepped, infos = ours.step(actions)
-        expected, *expected_step, expected_infos = other.step(actions)
-        for found, wanted in zip(stepped, expected_step, strict=True):
-            assert (found == wanted).all()
-    assert ended or game == "lines_of_action"
-
-
-def test_a_seat_plays_against_random_by_default() -> None:
-    """As all of Gymnasium's environments that are made by an id."""
-    boards: Any = MaskedVectorEnv({"game": "othello", "num_envs": 2}).unwrapped
-    assert not boards.batch.self_play.any()
-
-
-def test_unknown_settings_are_named() -> None:
-    with pytest.raises(TypeError, match="hole"):
-        MaskedVectorEnv({"game": "othello", "hole": 1})
-
-
-# ---- training ------------------------------------------------------------------------------------
 
 
 def test_a_policy_computes_what_rllibs_network_does_and_opponents_are_replaced() -> None:

@@ -145,8 +145,8 @@ def test_seeds_are_for_the_next_games_alone() -> None:
 
 
 def test_pictures_are_of_the_first_boards() -> None:
-    env = BoardVecEnv("tictactoe", 20, opening_plies=(0, 4), render_mode="rgb_array")
-    env.reset()
+    options: Any = {"opening_plies": (0, 4), "symmetries": True, "render_mode": "rgb_array"}
+    env = BoardVecEnv("tictactoe", 20, seed=1, **options)  # whose last is seen turned
     picture = VecMonitor(env).render()
     last = to_rgb(env.game, env.game.positions(env.state)[15], unit=32)
     height, width, _ = last.shape

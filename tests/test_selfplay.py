@@ -89,6 +89,16 @@ def test_what_is_seen_under_a_symmetry_is_played_on_the_board(spec: str) -> None
     assert ended > 5
 
 
+def test_symmetries_are_drawn_by_the_seed_for_each_board() -> None:
+    drawn = []
+    for seed in (0, 0, 1):
+        boards = BoardVecEnv("othello", 64, symmetries=True, seed=seed).boards
+        assert boards.symmetries is not None
+        drawn.append(boards.symmetries.chosen.tolist())
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert {*drawn[0]} == {*range(len(games.make("othello").symmetries))}
+
+
 # ---- openings ----------------------------------------------------------------------------------
 
 
@@ -180,6 +190,8 @@ def test_a_snapshot_goes_on_as_the_original(game: str, given: bool) -> None:
     assert other.discounts.tolist() == discounts
     assert go_on(other) == expected
     other.restore(snapshot)  # which was not written into
+    with pytest.raises(ValueError, match="the snapshot is of no batch made alike"):
+        other.restore({**env.snapshot(), "rngs": []})  # of which nothing is taken
     assert go_on(other) == expected
 
 

@@ -87,7 +87,9 @@ def test_an_illegal_action_loses_the_game():
     assert rewards.tolist() == [0, -1, -1, -1]
     assert terminated.tolist() == infos["illegal_action"].tolist() == [False, True, True, True]
     assert not truncated.any()
-    assert infos["final_info"]["plies"].tolist() == [0, 0, 0, 0]
+    final = infos["final_info"]
+    assert final["plies"].tolist() == final["to_move"].tolist() == [0, 0, 0, 0]
+    assert final["_plies"].tolist() == final["illegal_action"].tolist() == terminated.tolist()
     assert env.batch.state.ply.tolist() == [2, 0, 0, 0]
 
 
@@ -206,6 +208,13 @@ def test_seeds():
     seats, backwards = (run(list(seeds))[0] for seeds in (range(40), range(39, -1, -1)))
     assert seats == backwards[::-1]
     assert 8 < sum(seats) < 32
+    env.reset(seed=1 << 40)
+    assert env.batch.seats.tolist() != seats, "all bits of a seed count"
+    opened = []
+    for last in (40, 41):  # openings are drawn by the seeds of all rows
+        env.reset(seed=[*range(39), last])
+        opened.append(env.batch.state.own.tolist()[:39])
+    assert opened[0] != opened[1]
 
 
 @pytest.mark.parametrize("num_envs", [1, 70])
