@@ -16,7 +16,7 @@ import boardenvs
 from boardenvs import games
 from boardenvs.board import ALL_EIGHT, IDENTITY, MIRROR, Board, Direction, N, step
 from boardenvs.board.bitboard import FILE_A
-from boardenvs.game import Feature, Game, Moving, PositionError, check
+from boardenvs.game import Feature, Game, Moving, Pairs, PositionError, check
 from boardenvs.game.check import RulesError, check_rules
 from boardenvs.game.position import stack
 from boardenvs.games import Othello
@@ -194,6 +194,14 @@ def test_names_of_moves_are_read_back(leaps: list[tuple[int, int]], distance: in
     assert all(LEAPS[leap] in game.notation.explain(game) for leap in leaps if leap in LEAPS)
     with pytest.raises(ValueError, match="no piece on a1 goes to 'g6': directions are way0"):
         game.parse_action("a1-g6")
+
+
+def test_a_piece_moves_to_squares_of_the_list_alone() -> None:
+    game = made(ThreeInARow, notation=Pairs((9, 0)))
+    assert [game.parse_action(name) for name in ("h8-b2", "a1-a1")] == [63, 64]
+    assert [game.action_name(action) for action in (63, 64)] == ["h8-b2", "a1-a1"]
+    with pytest.raises(ValueError, match="'a1-b1' ends on b1, where no piece moves"):
+        game.parse_action("a1-b1")
 
 
 def test_sizes_are_fields() -> None:

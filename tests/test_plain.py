@@ -399,6 +399,10 @@ WRONG: list[tuple[str, object, str]] = [
     ("step", lambda _, action: action, r"step\(action\) is \d+: it must be another position, or N"),
     ("look", "felt", "look of Wrong is 'felt': it must be a Look"),
     ("opening_plies", 3, "opening_plies of Wrong are 3: they must be a range"),
+    *(
+        ("evaluate", lambda _, value=value: value, rf"evaluate\(\) is {value}: .* number below 1")
+        for value in (100_000, -100_000, 1.5, True)
+    ),
     *(("result", x, "result is .*: it must be two numbers") for x in (5, (1,), (2**70, 0), "ab")),
 ]
 
@@ -418,6 +422,7 @@ def test_a_value_that_no_game_can_have_is_named(name: str, value: Any, message: 
     def play() -> None:
         game = PlainGame(kind)
         game.kernels.points.one(*game.start()[0], 0)
+        game.values(game.init(1))
 
     with pytest.raises((TypeError, ValueError), match=message):
         play()

@@ -317,6 +317,24 @@ def test_files_of_players(name, written, tmp_path):
     assert load(tmp_path / "again.jsonl") == loaded
 
 
+BESIDE = {  # what players write beside moves, and the moves
+    '[Variant "From Position"]\n[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n\n1. e4 *': "e2e4",
+    "%e4 Nf6\n1. e4 a6 2. e5 d5 3. exd6 e.p. Nf6 *": "e2e4 a7a6 e4e5 d7d5 e5d6 g8f6",
+    '[GameType "21"]\n\n1. c3-d4 f6-e5 *': "c3-d4 f6-e5",
+    "(;GM[11]SZ[5];B[a1];W[swap-sides];B[b2];W[forfeit])": "a1 b2",
+    "(;SZ[9]KM[];B[ee])": "e5",
+    '# f5d6\n[Site "f5"]\n\nF5 PS d6 ½-½': "f5 d6",
+}
+
+
+@pytest.mark.parametrize("text", BESIDE)
+def test_what_is_no_move_is_passed_over(text, tmp_path):
+    (tmp_path / "file").write_text(text, encoding="utf-8")
+    (record,) = load(tmp_path / "file")
+    assert " ".join(names(record)) == BESIDE[text]
+    assert check([record])[0].error is None
+
+
 def test_what_files_say_of_games(tmp_path):
     path, found = tmp_path / "file", []
     for text in (PGN, PDN, SGF, GGF):
@@ -330,8 +348,10 @@ def test_what_files_say_of_games(tmp_path):
     for text, goal in {"2-0": WON, "0-2": LOST, "1-1": (50, 50), "*": None}.items():
         path.write_text(f"1. 11-15 22-18 {text}\n")
         assert load(path)[0].goal == goal
-    for text, goal in {"+0.00": (50, 50), "-2.0": LOST, "B+2": WON, "Draw": (50, 50)}.items():
-        path.write_text(f"(;GM[1]SZ[9]RE[{text}];B[ee]RE[W+1])")
+    drawn = dict.fromkeys(("+0.00", "0", "Draw", "Jigo", "½-½"), (50, 50))
+    decided = {"B+2": WON, "+0.5": WON, "-2.0": LOST, "W+R": LOST, "Void": None}
+    for text, goal in (drawn | decided).items():
+        path.write_text(f"(;GM[1]SZ[9]RE[{text}];B[ee]RE[W+1])", encoding="utf-8")
         assert load(path)[0].goal == goal
     path.write_text("(;GM[11];B[a10])")
     assert load(path)[0].game == make("hex")  # on 11x11
