@@ -13,7 +13,7 @@ COMPARISON := tests/test_bench.py::test_all_that_the_guides_show
 PACKAGED := tests/test_new_game.py::test_its_tests_pass
 TRAINED := tests/test_plain.py::test_the_guide_s_program_trains \
 	$(addprefix tests/test_training.py::test_,a_run_that_is_stopped_again_and_again_ends_like_an_uninterrupted_one \
-		a_run_is_neither_overwritten_nor_resumed_by_mistake a_signal_stops_the_run_after_the_update_and_it_goes_on \
+		a_run_is_neither_overwritten_nor_resumed_by_mistake \
 		callbacks_of_sb3_see_the_run_and_end_it the_next_steps_run_as_they_are_written) \
 	$(addprefix tests/test_gumbel_training.py::test_,a_round_that_is_played_again_is_the_same \
 		ctrl_c_reaches_the_learner_alone_which_goes_on_bit_for_bit it_learns_a_small_game_from_scratch \

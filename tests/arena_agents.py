@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import time
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,11 @@ class Apart:
 def by_global_chance(observation: dict[str, Any]) -> int:
     """A random action of NumPy's global generator."""
     return int(np.random.choice(np.flatnonzero(observation["action_mask"])))  # noqa: NPY002
+
+
+def rolling(observation: dict[str, Any]) -> int:
+    """A random action of Python's global generator."""
+    return int(random.choice(np.flatnonzero(observation["action_mask"])))
 
 
 def waiting(game: Game, state: State, rng: np.random.Generator) -> IntArray:

@@ -201,10 +201,12 @@ COMMANDS = [
     # Options and arguments.
     ("match othello random", "SECOND.*Usage: boardenvs match .*GAME.* .*FIRST"),
     ("match othello random greedy --pear 3", "'--pear'. Did you mean '--pairs'"),
+    ("match othello random greedy --hepl", "'--hepl'. Did you mean '--help'"),
     ("match othello random greedy --seed", "'--seed' requires an argument"),
+    ("games othello chess", "unexpected extra argument.*chess.* Usage: boardenvs games"),
     ("match othello random greedy --seed -1", "--seed.*-1.*(0 or more|x>=0)"),
     ("match othello random greedy --pairs x", "--pairs.*'x'.*(whole number|integer)"),
-    (f"match othello random greedy --pairs {10**12}", "100000"),
+    (f"match othello random greedy --pairs {10**12}", "--pairs.*10{12}.*(100000 or less|<=100000)"),
     ("match othello random greedy --opening-plies 5", "'--opening-plies' requires 2 arguments"),
     ("match othello random greedy --opening-plies 5 2", r"\(5, 2\): they must be a range"),
     (f"match othello random greedy --record {LONG[:5000]}.jsonl", "too long"),
@@ -243,6 +245,7 @@ COMMANDS = [
     ("play othello --against perfect", "perfect"),
     ("play othello --as sheep", "'sheep'"),
     ("play othello --resume", "no games"),
+    ("play tictactoe --resume --record over.jsonl", r"in over.jsonl, of tictactoe, is over: leave"),
     ("play othello --record play.txt", "jsonl"),
     ("play othello --record games.txt.jsonl", "line 1: this is not JSON"),
 ]  # fmt: skip
@@ -257,6 +260,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("games.txt", "games.txt.jsonl"):
         (path / name).write_text("f5d6c3\nf5a1\n")
     save(path / "games.jsonl", [Record(OTHELLO, (20,))])
+    save(path / "over.jsonl", [Record(make("tictactoe"), (0, 3, 1, 4, 2))])
     return path
 
 

@@ -37,12 +37,13 @@ from boardenvs.game.rules import WIN
 from boardenvs.game.state import FloatArray, State, concat, take
 from boardenvs.search import Limits
 from boardenvs.search.evaluation_file import trained_evaluation
+from boardenvs.search.halving import GumbelSettings
 from boardenvs.search.solver import search_position
 from training.command import read_settings
 from training.folder import RunError, load_newest
 from training.gumbel.__main__ import GumbelRun, main
 from training.gumbel.drills import Drills
-from training.gumbel.gumbel_settings import GumbelConfig, LearningSettings
+from training.gumbel.gumbel_settings import GumbelConfig, LearningSettings, SearchSettings
 from training.gumbel.network import JudgedNetwork, NetworkLearner
 from training.gumbel.replay import ReplayBatch, ReplayBuffer
 from training.gumbel.self_play import SelfPlay
@@ -144,6 +145,11 @@ def test_quick_searches_have_no_noise() -> None:
     ((_, after),) = seen(play, recorder, 1)  # of one position on all boards
     full = recorder.plies[0][2]
     assert len({*after.own[~full].tolist()}) == 1 < len({*after.own[full].tolist()})
+
+
+def test_the_settings_of_a_search_are_those_of_the_run() -> None:
+    settings = SearchSettings(considered=3, c_scale=0.9).with_simulations(7)
+    assert settings == GumbelSettings(simulations=7, considered=3, c_scale=0.9)
 
 
 def test_one_side_plays_without_search_and_against_an_opponent_the_network_does() -> None:
@@ -331,6 +337,52 @@ def test_a_game_without_drills_soon_says_so(count: int) -> None:
         Drills(make("checkers"), count, (0, 4), np.random.default_rng(0))
 
 
+def test_a_batch_is_learnt_down_the_gradient_of_its_loss() -> None:
+    """Of the cross-entropy with the policies that are to be learnt, and the squared error of all
+    values; a drill's loss is added. The average of weights follows slowly.
+    """
+    game, rng = make("tictactoe"), np.random.default_rng(0)
+    th.manual_seed(0)
+    learner = NetworkLearner(game, BoardNetwork(game, {"hidden": [8]}), LearningSettings())
+    state = random_openings(game, 20, (0, 6), rng)
+    legal = game.legal(state)
+    policy = rng.random(legal.shape) * legal
+    policy = (policy / policy.sum(axis=1, keepdims=True)).astype(np.float16)
+    kinds, values = rng.random(20) < 0.5, rng.uniform(-1, 1, 20).astype(np.float32)
+    batch = ReplayBatch(state, policy, kinds, values)
+    weights = [*learner.network.parameters()]
+    directions = [th.randn_like(x) for x in weights]
+
+    def losses(distance: float = 0.0) -> list[float]:
+        """At this distance from the weights: of the policy, of values, and the entropy."""
+        with th.no_grad():
+            for x, direction in zip(weights, directions, strict=True):
+                x += distance * direction
+            planes = th.from_numpy(game.observe_planes(state))
+            logits, predicted = learner.network(planes, th.from_numpy(legal))
+            for x, direction in zip(weights, directions, strict=True):
+                x -= distance * direction
+        likely = np.exp(logits.double().numpy()) * legal
+        likely /= likely.sum(axis=1, keepdims=True)
+        logs = np.log(np.where(legal, likely, 1))
+        errors = np.array([predicted[row] - values[row] for row in range(20)])
+        learnt = [-(policy[row] * logs[row]).sum() for row in range(20) if kinds[row]]
+        return [np.mean(learnt), np.mean(errors**2), -(likely * logs).sum(axis=1).mean()]
+
+    more = sum(x.sum() for x in weights) / 100
+    assert learner.learn(batch, 0.0, more).tolist() == pytest.approx(losses(), abs=1e-3)
+    slope = (sum(losses(1e-2)[:2]) - sum(losses(-1e-2)[:2])) / 2e-2
+    slope += sum(float(x.sum()) for x in directions) / 100
+    gradients = [x.grad for x in weights if x.grad is not None]
+    found = sum(float((x * y).sum()) for x, y in zip(gradients, directions, strict=True))
+    assert found == pytest.approx(slope, rel=1e-2)
+    before = [x.detach().clone() for x in weights]
+    learner.learn(batch, 0.1)
+    for x, old, slow in zip(weights, before, learner.player.parameters(), strict=True):
+        assert float((x - old).abs().max()) == pytest.approx(0.1, rel=0.5)  # as Adam does
+        assert th.allclose(slow, 0.998 * old + 0.002 * x, atol=1e-6)
+
+
 def test_no_batch_changes_a_network_by_more_than_a_gradient_of_length_one() -> None:
     game = make("tictactoe")
     learner = NetworkLearner(game, BoardNetwork(game, {"hidden": [8]}), LearningSettings())
@@ -393,8 +445,14 @@ def test_a_run_that_resumes_goes_on_bit_for_bit(tiny: str) -> None:
     run = GumbelRun(settings, folder)
     run.resume(Console(quiet=True))
     assert run.steps < expected[0]
+    rates = {}
     while run.steps < expected[0]:
-        run._update()
+        rate = run._update()["train/learning_rate"]
+        rates[run.steps] = rate
+    assert [rate for steps, rate in rates.items() if steps >= 256] == [pytest.approx(5e-5)]
+    falling = {steps: 1e-3 - steps / 256 * (1e-3 - 5e-5) for steps in rates if steps < 256}
+    assert {steps: rates[steps] for steps in falling} == pytest.approx(falling)
+    assert falling
     run._saved = 0
     run.save()
     assert same(result(folder), expected)

@@ -19,6 +19,7 @@ import boardenvs
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.envs.batch import Batch, BoardGroup, StepResult
 from boardenvs.game.game import Game
+from boardenvs.game.openings import random_openings
 from training import ppo_single_file
 
 FILE = Path(ppo_single_file.__file__)
@@ -59,17 +60,76 @@ def test_of_earlier_selves_the_latest_are_kept(
         made.append(NetworkPlayer(*arguments, **named))
         return made[-1]
 
-    NetworkPlayer = ppo_single_file.NetworkPlayer  # noqa: N806
+    NetworkPlayer, learn = ppo_single_file.NetworkPlayer, ppo_single_file.learn  # noqa: N806
+    rates = list[float]()
+
+    def noted(net: Any, optimizer: Any, *rest: Any) -> dict[str, float]:
+        rates.append(optimizer.param_groups[0]["lr"])
+        return learn(net, optimizer, *rest)
+
+    monkeypatch.setattr(ppo_single_file, "learn", noted)
     monkeypatch.setattr(ppo_single_file, "NetworkPlayer", player)
     words = [*TINY, "--game", "tictactoe", "--total-timesteps", "128", "--num-steps", "2"]
     words += ["--pool-every", "64", "--pool-size", "1", "--opening-plies", "0", "2"]
     args = ppo_single_file.parse_args([*words, "--out", str(tmp_path / "policy.npz")])
     ppo_single_file.main(args)
+    assert rates == pytest.approx([2e-3, 1.05e-3])  # falling to 1e-4 at the end
     th.manual_seed(0)
     first = ppo_single_file.Network(boardenvs.games.make("tictactoe"), args)
     opponent, learner = (its.net.policy_head.weight for its in made[:2])
     assert not th.equal(opponent, first.policy_head.weight)
     assert not th.equal(opponent, learner)
+
+
+def test_an_update_goes_down_the_gradient_of_ppo_s_loss() -> None:
+    """Of the clipped objective, written out sample by sample, with the error of values and the
+    entropy; what it prints are means.
+    """
+    game, rng, count = boardenvs.games.make("tictactoe"), np.random.default_rng(0), 30
+    words = ["--hidden", "8", "--no-bf16", "--num-minibatches", "1", "--update-epochs", "1"]
+    words += ["--num-envs", "1", "--max-grad-norm", "1e9", "--vf-coef", "0.7", "--ent-coef", "0.3"]
+    args = ppo_single_file.parse_args(words)
+    th.manual_seed(0)
+    net = ppo_single_file.Network(game, args)
+    for values in net.parameters():
+        th.nn.init.normal_(values, std=0.5)
+    planes, mask = ppo_single_file.look(game, random_openings(game, count, (0, 5), rng), "cpu")
+    actions = mask.float().multinomial(1)
+    with th.no_grad():
+        now = th.log_softmax(net(planes, mask)[0], 1).gather(1, actions).squeeze(1)
+    old, advantage, target = now + th.randn(count) / 4, th.randn(count), th.randn(count)
+    weights = [*net.parameters()]
+    before, directions = ([f(x.detach()) for x in weights] for f in (th.clone, th.randn_like))
+
+    def losses(distance: float = 0.0) -> tuple[float, float, float, float]:
+        """At this distance from the weights: the loss, and what is printed."""
+        with th.no_grad():
+            for x, start, direction in zip(weights, before, directions, strict=True):
+                x.copy_(start + distance * direction)
+            logits, predicted = (x.double().numpy() for x in net(planes, mask))
+        objective, entropy, kl = [], [], []
+        worth = (advantage - advantage.mean()) / advantage.std()
+        for row in range(count):
+            likely = np.exp(logits[row][mask[row].numpy()])
+            likely /= likely.sum()
+            entropy.append(-(likely * np.log(likely)).sum())
+            log = logits[row, actions[row]].item() - np.log(np.exp(logits[row]).sum())
+            ratio, a = np.exp(log - old[row].item()), worth[row].item()
+            kl.append(ratio - 1 - np.log(ratio))
+            objective.append(min(ratio, 1.2) * a if a > 0 else max(ratio, 0.8) * a)
+        error = float(np.mean((predicted - target.numpy()) ** 2))
+        whole = -np.mean(objective) + 0.7 * error - 0.3 * np.mean(entropy)
+        return float(whole), float(np.mean(entropy)), error, float(np.mean(kl))
+
+    slope = (losses(1e-4)[0] - losses(-1e-4)[0]) / 2e-4
+    expected = losses()[1:]
+    columns = [planes, mask, actions.squeeze(1), old, advantage, target]
+    optimizer: Any = th.optim.SGD(net.parameters(), lr=1.0)
+    metrics = ppo_single_file.learn(net, optimizer, columns, args)
+    assert [*metrics.values()] == pytest.approx(expected, abs=1e-5)
+    moved = [old - x.detach() for old, x in zip(before, weights, strict=True)]
+    found = sum(float((x * y).sum()) for x, y in zip(moved, directions, strict=True))
+    assert found == pytest.approx(slope, rel=1e-2)
 
 
 class Watched(Batch):

@@ -45,6 +45,39 @@ def test_one_value_per_position_and_losses_between_them(monkeypatch: pytest.Monk
     assert sum((ply.lost or 0) >= 8 for ply in found.plies) > 2  # of a random game
 
 
+def test_positions_in_doubt_are_searched_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the second pass differs from the first, or from the next position after the move that
+    it would have played; not for as much as is usual, nor where the result is proven.
+    """
+    module = import_module("boardenvs.play.review")
+    session = GameSession(make("othello"))
+    for _ in range(4):
+        session.play(session.legal_actions()[0])
+    first, second = (9.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 4.5, 4.0)
+    searched = list[tuple[int, int]]()
+
+    def search(position: Position, nodes: int) -> Analysis:
+        ply, moves = position.ply, position.legal_actions()
+        searched.append((ply, nodes))
+        value = (first if nodes == module._QUICK else second)[ply]
+        return Analysis(
+            position=position,
+            unit="margin",
+            value=value,
+            outcome=None if ply else "draw",
+            choice=moves[0 if ply == 2 else 1],
+            moves=tuple(MoveAnalysis(action=a, line=(a,), value=value) for a in moves),
+        )
+
+    monkeypatch.setattr(module, "_search", search)
+    told = [(ply, rough) for ply, _, rough in module.analyse_line(session)]
+    assert told == [(ply, True) for ply in range(5)] + [(ply, False) for ply in range(5)[::-1]]
+    sizes = [[nodes for ply, nodes in searched if ply == n] for n in range(5)]
+    quick, deep, deeper = module._QUICK, module._DEEP, module._DEEPER
+    again = [quick, deep, deeper]
+    assert sizes == [[quick, deep], [quick, deep], again, again, [quick, deep]]
+
+
 def seen(position: Position, *values: float | None, **known: Any) -> Analysis:
     """An analysis with these values of the first moves, the first of which is chosen."""
     moves = (MoveAnalysis(action=a, line=(a,), value=v) for a, v in enumerate(values))

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -29,24 +30,34 @@ import torch as th
 import yaml
 from examples import guides
 from rich.console import Console
+from rich.progress import Progress
 from same import same
 from stable_baselines3.common.callbacks import BaseCallback
 
+from boardenvs.agents import make_agent
 from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.policy_network import fully_connected
 from boardenvs.arena import play_match
 from boardenvs.envs.batch import EndedGames
+from boardenvs.exams import take_exam
 from boardenvs.games import make
 from boardenvs.utils.files import LOCK, written
 from training import evaluation, ppo
 from training.command import read_settings, training_command
 from training.evaluation import Score, SuiteResult, best_of
-from training.folder import WRITTEN, load_newest
+from training.folder import WRITTEN, RunError, load_newest, run_folder, save_checkpoint
 from training.gumbel.gumbel_settings import GumbelConfig
 from training.ntuple.ntuple_settings import NTupleConfig
 from training.run import Run, game_metrics
-from training.run_settings import ConfigError, GameSettings, PPOConfig, RunSettings, between
+from training.run_settings import (
+    ConfigError,
+    GameSettings,
+    PPOConfig,
+    RunSettings,
+    SuiteSettings,
+    between,
+)
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
 
@@ -72,6 +83,21 @@ TINY: dict[str, Any] = {
     },
     "evaluation": {"every": 1000, "pairs": 2},
     "report": {"pairs": 4, "opponents": ["random"]},
+}
+
+KINDS: dict[str, type[GameSettings]] = {
+    "": PPOConfig, "gumbel": GumbelConfig, "ntuple": NTupleConfig,
+}  # fmt: skip
+SMALL: dict[str, dict[str, Any]] = {
+    "": {**TINY, "self_play": {"boards": 32, "opponents": {"alphabeta:depth=1": 0.25}}},
+    "gumbel": {
+        "game": "othello",
+        "steps": 512,
+        "self_play": {"boards": 8},
+        "network": {"hidden": [16]},
+        "learning": {"replay": 512, "batch_size": 32},
+    },
+    "ntuple": {"game": "othello", "tuples": ["a1 b1"], "generations": [{"games": 1}]},
 }
 
 
@@ -139,6 +165,8 @@ def test_a_run_leaves_all_its_files_and_a_policy_that_loads(finished: Path) -> N
     with (finished / "evaluations.csv").open() as file:
         shown = list(csv.DictReader(file))
     for row, judged, lowest in zip(shown, result["evaluations"], worst, strict=True):
+        assert {"train/value_loss"} <= judged["losses"].keys() <= row.keys()
+        assert all("loss" in name for name in judged["losses"])
         assert float(row["evaluation/worst"]) == lowest
         for name, score in judged["scores"].items():
             columns = [float(row[f"{key}/{name}"]) for key in ("evaluation", "low", "high")]
@@ -155,6 +183,11 @@ def test_a_run_leaves_all_its_files_and_a_policy_that_loads(finished: Path) -> N
         for s in [scores[player]["random"]]
     ]  # fmt: skip
     # The file holds the policy that was judged.
+    exam = take_exam(make("othello"), make_agent(f"policy:{finished / 'policy.npz'}"))
+    best = result["best"]
+    assert best["kept"] == exam.total.kept
+    notes = {"run": "tiny", "seed": 0, "steps": best["steps"]}
+    assert load_policy(finished / "policy.npz").notes == notes
     for player, more in (("policy", ""), ("policy, shielded", ",shield=true")):
         agent = f"policy:{finished / 'policy.npz'}{more}"
         again = play_match(make("othello"), agent, "random", 4, seed=20_000)
@@ -261,6 +294,69 @@ def test_a_run_is_neither_overwritten_nor_resumed_by_mistake(
     assert "is not replaced" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("kind", "override", "message"),
+    [
+        ("", "steps=9999", None),
+        ("", "checkpoint_every=9", None),
+        ("", "report.opponents=[greedy]", None),
+        ("", "self_play.threads=2", None),
+        ("ntuple", "workers=2", None),
+        ("", "self_play.boards=64", "self_play.boards was 32 and is 64"),
+        ("", "evaluation.pairs=9", "evaluation.pairs was 2 and is 9"),
+        ("gumbel", "search.workers=2", "search.workers was 0 and is 2"),
+        ("ntuple", "tuples=[a1 c1]", r"tuples was \['a1 b1'\] and is \['a1 c1'\]"),
+    ],
+)
+def test_a_run_goes_on_with_its_own_settings(
+    tmp_path: Path, kind: str, override: str, message: str | None
+) -> None:
+    path = tmp_path / "small.yaml"
+    path.write_text(yaml.safe_dump(SMALL[kind]))
+    before, now = (read_settings(KINDS[kind], path, words) for words in ([], [override]))
+    folder = tmp_path / "run"
+    with run_folder(folder, before):
+        save_checkpoint(folder, 1, {})
+    with pytest.raises(RunError, match="--resume goes on with it"), run_folder(folder, now):
+        pass
+    wrong = pytest.raises(RunError, match=message) if message else nullcontext()
+    with wrong, run_folder(folder, now, resume=True):
+        assert yaml.safe_load((folder / "config.yaml").read_text()) == now.model_dump(mode="json")
+
+
+def test_a_learner_goes_on_bit_for_bit(tmp_path: Path) -> None:
+    """With a pool and an opponent that draw, also in a process that has drawn other numbers."""
+    small = {
+        "name": "tiny", "game": "tictactoe", "steps": 999, "network": {"hidden": [8]},
+        "self_play": {
+            "boards": 16,
+            "pool": {"share": 0.25},
+            "opponents": {"greedy": 0.25, "python:arena_agents:rolling": 0.25},
+        },
+        "ppo": {
+            "steps_per_update": 8, "batch_size": 32, "learning_rate": 1e-2,
+            "final_entropy_bonus": 1e-3,
+        },
+        "evaluation": {"pairs": 1}, "report": {"opponents": ["random"]},
+    }  # fmt: skip
+    ends, config, quiet = [], PPOConfig.model_validate(small), Console(quiet=True)
+    for resumed in (False, True):
+        with closing(ppo.PPORun(config, tmp_path)) as training:
+            training._bar = Progress(console=quiet)
+            training._bar.add_task("")
+            if resumed:
+                training.resume(quiet)
+            else:
+                training._step()
+                training.save()
+            metrics = training._update()
+            ends.append([training.steps, metrics, training._snapshot(), training.pool.snapshot()])
+        done = training.steps / 999
+        assert metrics["train/learning_rate"] == pytest.approx(1e-2 - 9e-3 * done)
+        assert training.learner.ent_coef == pytest.approx(1e-2 - 9e-3 * done)
+    assert same(*ends)
+
+
 def test_what_goes_on_does_so_as_it_began(tiny: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = [tiny, "--trust", "--set", "seed=3"]
     assert training_command("training.ppo", PPOConfig, lambda *_: False, words) == 130
@@ -355,7 +451,7 @@ def test_a_signal_stops_the_run_after_the_update_and_it_goes_on(
     with monkeypatch.context() as patch:
         patch.setattr(Counting, "then", lambda self: signal.raise_signal(number))
         seconds = itertools.count(0, 600)  # ten minutes from one look at a clock to the next
-        patch.setattr("training.run._clocks", lambda: np.full(2, float(next(seconds))))
+        patch.setattr("training.run._clocks", lambda: np.array([2.0, 1.0]) * next(seconds))
         stopped, shown = counting(tmp_path / "tiny")
     assert (stopped.steps, stopped._saved) == (70, 70)
     assert "50 steps" in shown  # also without a terminal
@@ -363,7 +459,9 @@ def test_a_signal_stops_the_run_after_the_update_and_it_goes_on(
     assert [r.steps for r in again.results] == [10, 50, 100]
     longer, _ = counting(tmp_path / "tiny", resume=True, steps=130)
     assert [r.steps for r in longer.results] == [10, 50, 100, 130]
-    assert min(longer.minutes) >= 10  # with those of earlier parts
+    wall, cpu = longer.minutes
+    assert wall >= 10  # with those of earlier parts
+    assert wall == pytest.approx(2 * cpu, rel=0.01)
 
 
 def test_the_best_policy_is_kept_whatever_comes_after(tmp_path: Path) -> None:
@@ -379,11 +477,17 @@ def test_the_best_policy_is_kept_whatever_comes_after(tmp_path: Path) -> None:
 
 
 def test_the_policy_of_each_evaluation_is_kept(tmp_path: Path) -> None:
-    """As a player of a tournament, also where a part of the run is lost and repeated."""
-    folder = tmp_path / "tiny"
-    counting(folder)
-    sorted((folder / "checkpoints").iterdir())[-1].unlink()
-    counting(folder, resume=True)
+    """As a player of a tournament, also where a part of the run is lost and repeated; of some in
+    between and of the beginning there are opponents.
+    """
+    folder, pool = tmp_path / "tiny", {"pool": {"share": 0.25, "every": 30}}
+    counting(folder, self_play=pool)
+    *_, before, last = sorted((folder / "checkpoints").iterdir())
+    assert [int(path.stem) for path in (before, last)] == [80, 100]
+    last.unlink()
+    training, _ = counting(folder, resume=True, self_play=pool)
+    assert [counted(path)[0] for path in sorted((folder / "pool").iterdir())] == [0, 30, 60, 90]
+    assert training.pool.snapshot()["files"]
     assert {p.name: counted(p) for p in (folder / "policies").iterdir()} == {
         f"{steps:012d}.npz": [steps] for steps in (10, 50, 100)
     }
@@ -432,6 +536,24 @@ def test_policies_are_ranked_by_their_worst_score() -> None:
         assert better.rank > worse.rank
 
 
+def test_a_result_reads_as_its_numbers() -> None:
+    known = {"steps": 9, "minutes": 1, "cpu_minutes": 1, "losses": {"train/value_loss": 3.0}}
+    score = Score(score=0.625, low=0.5, high=0.75, wins=4, draws=2, losses=1)
+    result = SuiteResult(scores={"random": score}, exact={"wolf keeps": 0.25}, kept=0.125, **known)
+    assert str(result) == "random 0.625 [0.500, 0.750] +4 =2 -1   wolf keeps 0.25"
+    assert result.metrics == {
+        "evaluation/worst": 0.25, "evaluation/random": 0.625, "low/random": 0.5,
+        "high/random": 0.75, "exact/wolf_keeps": 0.25, "exam/kept": 0.125, "train/value_loss": 3,
+    }  # fmt: skip
+
+
+def test_a_player_that_fails_ends_an_evaluation() -> None:
+    suite, failing = SuiteSettings(opponents=("greedy",), pairs=1), "python:arena_agents:Otherwise"
+    for players in (("random", failing), (failing, "random")):
+        with pytest.raises(RuntimeError, match=r"failed in an evaluation: .*not legal"):
+            evaluation.play(make("tictactoe"), suite, *players, 0)
+
+
 class Stopping(BaseCallback):
     """Ends the run in its first update: by Ctrl-C, or as SB3's callbacks do."""
 
@@ -468,21 +590,6 @@ def test_callbacks_of_sb3_see_the_run_and_end_it(tiny: str) -> None:
 
 
 # ---- settings ----------------------------------------------------------------------------------
-
-KINDS: dict[str, type[GameSettings]] = {
-    "": PPOConfig, "gumbel": GumbelConfig, "ntuple": NTupleConfig,
-}  # fmt: skip
-SMALL: dict[str, dict[str, Any]] = {
-    "": {**TINY, "self_play": {"boards": 32, "opponents": {"alphabeta:depth=1": 0.25}}},
-    "gumbel": {
-        "game": "othello",
-        "steps": 512,
-        "self_play": {"boards": 8},
-        "network": {"hidden": [16]},
-        "learning": {"replay": 512, "batch_size": 32},
-    },
-    "ntuple": {"game": "othello", "tuples": ["a1 b1"], "generations": [{"games": 1}]},
-}
 
 
 @pytest.mark.parametrize("kind", KINDS)

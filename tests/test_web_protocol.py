@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 import pytest
 from variants import make, random_record
@@ -13,13 +14,23 @@ from web_server import line
 from boardenvs import games, records
 from boardenvs.agents.trained import FOLDER as TRAINED
 from boardenvs.board.bitboard import from_squares
-from boardenvs.play import legal_names
+from boardenvs.play import choose_action, legal_names
 from boardenvs.records.jsonl import parse_record
-from boardenvs.records.record import Record, names, replay
-from boardenvs.web.boards import write_game
-from boardenvs.web.messages import MAX_PLIES, Line, LoadJob, SaveRequest, parse_request
+from boardenvs.records.record import Record, names, played, replay
+from boardenvs.web import worker
+from boardenvs.web.boards import describe_game, describe_line, read_line, write_game
+from boardenvs.web.messages import (
+    MAX_PLIES,
+    Line,
+    LoadJob,
+    MoveRequest,
+    ReviewRequest,
+    SaveRequest,
+    id_of,
+    parse_request,
+)
 from boardenvs.web.runs import list_runs
-from boardenvs.web.worker import _load
+from boardenvs.web.worker import _answer, _load
 
 OTHELLO = make("othello")
 
@@ -36,6 +47,8 @@ def test_positions_are_those_of_the_rules(page, game_id):
         for sign, role in (("0", 0), ("1", 1)):
             at = [square for square, x in enumerate(shown["board"]) if x == sign]
             assert from_squares(at) == position.pieces(role)
+        for figure, at in zip(record.game.look.figures, shown["figures"], strict=True):
+            assert from_squares(at) == position.word(figure.word)
         legal = legal_names(position)
         assert [name for name, *_ in shown["legal"]] == list(legal)
         other = 1 - position.to_move
@@ -45,6 +58,83 @@ def test_positions_are_those_of_the_rules(page, game_id):
             after = position.step(action).pieces(other)
             assert from_squares(lost) == position.pieces(other) & ~after
     assert answer["positions"][-1]["goals"] == (list(record.goal) if record.goal else None)
+
+
+@pytest.mark.parametrize(
+    ("game_id", "moves", "expected", "wrong"),
+    [
+        ("othello", "f5 f6", {"opening": "Diagonal", "caption": "black to move"}, None),
+        ("othello", "f5 d6 c3", {"counts": (5, 2), "standing": ("5", "2"), "number": "4."}, None),
+        ("othello", "f5 a1", {"move": "f5"}, "action 56 (a1) is not legal for white at ply 1"),
+        (
+            "chess", "f2f3 e7e5 g2g4 d8h4",
+            {"marks": [31, 59], "badges": [[4]], "number": "3.", "over": True, "goals": (0, 100),
+             "opening": None, "caption": "Black wins by checkmate"},
+            None,
+        ),
+        ("connect_four", "4 1 4 1 4 1 4", {"marks": [24], "badges": [[3, 10, 17, 24]]}, None),
+    ],
+)  # fmt: skip
+def test_what_stands_beside_the_board_after_some_moves(game_id, moves, expected, wrong):
+    record = read_line(make(game_id), Line(game=game_id, moves=moves.split()))
+    positions, error = describe_line(record)
+    assert {key: positions[-1][key] for key in expected} == expected
+    assert error is None if wrong is None else wrong in error
+    assert describe_line(record, len(positions) - 1)[0] == positions[-1:]
+
+
+def test_jobs_are_answered_by_the_game_so_far(monkeypatch):
+    told, over = (Line(game="tictactoe", moves=m.split()) for m in ("a1 a2 b1", "a1 a2 b1 b2 c1"))
+    session, chances = played(read_line(make("tictactoe"), told)), range(5)
+
+    def move(**more):
+        (part, end) = _answer(MoveRequest(id=1, do="move", line=told, **more))
+        assert end == {"end": True}
+        return part["position"]["move"]
+
+    found = [move(agent="random", seed=seed) for seed in chances]
+    expected = [choose_action(session, "random", seed) for seed in chances]
+    assert found == [session.game.action_name(action) for action in expected]
+    assert len({*found}) > 1
+    times = []
+    monkeypatch.setattr(worker, "analyse", lambda *_, time, **more: times.append(time) or analysed)
+    analysed = SimpleNamespace(choice=expected[0])
+    assert [move(agent=agent, seed=0, seconds=9) for agent in ("mcts", "random")] == found[:1] * 2
+    assert times == [9]  # those that search think for so long
+    ended = _answer(MoveRequest(id=1, do="move", line=over, agent="random", seed=0))
+    assert [*ended] == [{"end": True, "error": "the game is over in this position"}]
+    *parts, _ = _answer(ReviewRequest(id=1, do="review", line=over))
+    assert [(p["ply"], p["explanation"]["value"], p["rough"]) for p in parts] == [
+        (ply, value, False) for ply, value in enumerate([0, 0, 1, -1, 1, -1])
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [('{"id": 12, "do": 5}', 12), ('{"id":7', 7), ("[]", None), ('{"id": -1}', None)],
+)
+def test_a_wrong_message_is_answered_by_its_number(text, number):
+    assert id_of(text) == number
+
+
+def test_the_page_is_told_how_games_look():
+    told = {
+        text: describe_game(make(text))
+        for text in ("othello", "go", "chess", "connect_four", "hex")
+    }
+    looks = {text: game["look"] for text, game in told.items()}
+    told_of = {"turns": {"othello"}, "points": {"othello"}, "drops": {"connect_four"}}
+    for key, those in told_of.items():
+        assert {text for text in told if told[text][key]} == those
+    assert {text for text in looks if looks[text]["from_top"]} == {"othello"}
+    assert {text for text in looks if looks[text]["cells"]["outline"]} == {"hex"}
+    labels = {text: "".join(look["labels"]) for text, look in looks.items()}
+    assert labels == {
+        "othello": "abcdefgh", "go": "abcdefghj", "chess": "abcdefgh", "connect_four": "1234567",
+        "hex": "abcdefghijk",
+    }  # fmt: skip
+    first = {text: look["shades"][0] for text, look in looks.items()}
+    assert (first["othello"], first["go"], first["chess"]) == ("#000000", "#000000", "#ffffff")
 
 
 def test_explanations_get_better_and_can_be_stopped(page):
@@ -162,6 +252,32 @@ def test_the_result_of_a_saved_game_is_that_of_the_rules():
         request = SaveRequest(id=1, do="save", format="jsonl", line=told, goals=(50, 50))
         _, content = write_game(OTHELLO, request)
         assert parse_record(content.decode()).goal == goal
+
+
+def test_a_saved_game_is_read_back_and_shown_with_its_notes(tmp_path):
+    start, info = "8/8/8/3wb3/3bb3/4b3/8/8 white 1", {"event": "a cup", "resigned": "black"}
+    told = {"line": Line(game="othello", start=start, moves=["f6"]), "players": ("Ann", "Bob")}
+    notes = {"notes": ["none", "a good one"], "curve": [0.5, 0.25], "marks": [None, "best"]}
+
+    def saved(kind):
+        request = SaveRequest(id=1, do="save", format=kind, info=info, **told, **notes)
+        name, content = write_game(OTHELLO, request)
+        (tmp_path / name).write_bytes(content)
+        return tmp_path / name
+
+    (loaded,) = _load(LoadJob(saved("jsonl"), "othello"))
+    assert loaded == {
+        "game": "othello", "start": start, "moves": "f6", "players": ("Ann", "Bob"), "info": info,
+        "goals": (0, 100), "error": None,
+    }  # fmt: skip
+    shown = saved("page").read_text()
+    assert '"notes":["none","a good one"],"curve":[0.5,0.25],"marks":[null,"best"]' in shown
+    assert ["Ann against Bob" in shown, saved("svg").read_text()[:4]] == [True, "<svg"]
+    wrong = tmp_path / "games.txt"
+    wrong.write_text("f5a1c3\n")
+    (loaded,) = _load(LoadJob(wrong, "othello"))
+    assert loaded["moves"] == "f5 a1 c3"  # as they are written
+    assert loaded["error"].startswith("action 56 (a1) is not legal for white at ply 1")
 
 
 def test_runs_are_listed_with_reports_and_policies(server, page, folder):
