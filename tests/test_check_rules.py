@@ -145,6 +145,28 @@ WRONG: list[tuple[Game, str]] = [
     ),
     (made(Stripes, mover_symmetry=IDENTITY), r"symmetries are of another board than \(3, 4\)"),
     (made(Stripes, symmetries=(IDENTITY,)), r"symmetries are of another board than \(3, 4\)"),
+    (made(Breakthrough, symmetries=(MIRROR,)), "symmetries lack the identity"),
+    (made(Lift, fills_up=True), "fills_up is True, but at ply 0 a1 fills no square"),
+    (
+        made(ThreeInARow, fills_up=True, fills_by_capture=True),
+        "fills_by_capture is True, but no square would capture, and the game says otherwise",
+    ),
+    (
+        made(Lift, stable=lambda rules, own, opp: opp),
+        "(left|right) loses [a-e]1, which were stable at ply ",
+    ),
+    (made(Lift, stable=lambda rules, own, opp: own), "stable returns squares that are not of"),
+    (
+        made(Breakthrough, features=lambda rules, own: {"pieces": Feature(popcount(own), 16)}),
+        "the feature 'pieces' is 16: it must be 0 to 15",
+    ),
+    (
+        made(
+            Breakthrough,
+            evaluate=lambda rules, own, opp: (popcount(own & FILE_A), popcount(opp & FILE_A)),
+        ),
+        "the value under .*flip_files=True.* is ",
+    ),
     (made(Breakthrough, history=4), "history is 4, but no rule takes `repeats`"),
 ]
 
@@ -234,6 +256,12 @@ def test_rounds_are_distances_and_small_sets_are_as_wide_as_the_board() -> None:
         ({"roles": ("Black", "white")}, "the roles of Odd are .*: they must be two words"),
         ({"numbers": {"big": 1 << 64}}, r"big of Odd stays below 1844.*: .* numbers below 2\*\*63"),
         ({"squares": ("own", "opp", "before_own")}, "a word of Odd is named 'before_own'"),
+        ({"squares": ("own", "opp", "ply")}, "a word of Odd is named 'ply'"),
+        ({"squares": ("opp", "own")}, "the words of Odd are opp, own: .* 'own' and 'opp' first"),
+        ({"squares": ("own", "opp", "own")}, "the words of Odd are .*: .* different names"),
+        ({"squares": ("own", "opp", "opp_kings")}, "Odd has 'opp_kings' without 'own_kings'"),
+        ({"numbers": {"empty": 0}}, "empty of Odd stays below 0"),
+        ({"max_plies": 0}, "max_plies of Odd is 0: it must be 1 or more, or None"),
     ],
 )
 def test_what_no_game_can_be_is_said(attributes: dict[str, Any], message: str) -> None:
@@ -343,6 +371,11 @@ def test_one_board_and_a_batch_must_agree() -> None:
             made(ThreeInARow, play=lambda rules, own, opp, action: (own, opp, action)),
             ValueError,
             "play returns .*: it must be a tuple of 2 words",
+        ),
+        (
+            made(Breakthrough, planes=lambda rules, own, op: (own, op)),
+            TypeError,
+            "unknown parameter of Changed.<lambda> 'op'. Did you mean 'opp'",
         ),
         (
             made(Breakthrough, notation=Moving(distance=1)),

@@ -23,8 +23,11 @@ from boardenvs.board.bitboard import from_squares
 from boardenvs.game import fen
 from boardenvs.game.game import Game
 from boardenvs.game.openings import MAX_PLIES, random_openings
+from boardenvs.game.position import stack
+from boardenvs.game.session import GameSession
 from boardenvs.games import Othello
 from boardenvs.records import Record, save
+from boardenvs.records.jsonl import parse_record
 from boardenvs.utils.checks import cut
 
 # ---- calls ---------------------------------------------------------------------------------------
@@ -141,6 +144,40 @@ def actions() -> Rows:
             yield partial(game.parse_action, text), f"'{text}' is not a move like"
 
 
+def states() -> Rows:
+    rows, none = OTHELLO.init(3), np.zeros(3, np.int64)
+    for name, value, said in (
+        ("to_move", 2, "to_move of the state has other numbers than 0 and 1"),
+        ("ply", -1, "ply of the state has negative numbers"),
+        ("legal_bits", (1 << 64) - 1, "legal_bits of the state has actions above 64, the last"),
+    ):
+        wrong = OTHELLO.init(3)
+        getattr(wrong, name)[1] = value
+        yield partial(OTHELLO.positions, wrong), said
+    yield partial(OTHELLO.positions, rows._replace(words=rows.words[:1])), "the state has 5 arrays"
+    yield partial(OTHELLO.step_batch, rows, none, none), "waiting is array([0, 0, 0]): it must be"
+    ragged: Any = [[1], [2, 3], [4]]
+    yield partial(OTHELLO.step, rows, ragged), "they must be (3,) integers"
+    yield partial(stack, []), "stack needs at least one position"
+    over = GameSession(OTHELLO, OTHELLO.parse_fen("8/8/8/8/8/8/8/bb6 black"))
+    yield partial(over.play, 0), "the game is over: undo a move, or begin a new game"
+    yield partial(over.resign, 0), "the game is over: nobody can resign"
+    yield partial(parse_record, '{"version": 1, "game": "go", "actions": "a1 a"}'), "'a' is not a"
+    for text, files in (("0", 7), ("8", 7), ("10", 7), ("a", 7)):
+        said = f"'{text}' is not a file: files are 1 to {files}"
+        yield partial(games.make("connect_four").parse_action, text), said
+
+
+def types() -> Rows:
+    wrong: Any = "othello"
+    yield partial(boardenvs.perft, wrong, 1), "game is 'othello': it must be a Game"
+    yield partial(boardenvs.perft, OTHELLO, 1, wrong), "position is 'othello': it must be a Posi"
+    signed = np.ones(1, np.int64)
+    yield partial(OTHELLO.symmetries[1].apply, signed), "a set of squares is int64: it must be uint"
+    yield partial(OTHELLO.step, OTHELLO.init(1), np.ones(1)), "actions are float64: they must be"
+    yield partial(OTHELLO.is_legal, OTHELLO.init(1), np.ones(1, bool)), "actions are bool: they"
+
+
 def environments() -> Rows:
     many = partial(boardenvs.vec_env, "othello", 2)
     wrong: Any
@@ -174,6 +211,8 @@ def types_in_environments() -> Rows:
         (positions, PositionError),
         (texts_of_positions, PositionError),
         (actions, ValueError),
+        (states, ValueError),
+        (types, TypeError),
         (environments, ValueError),
         (types_in_environments, TypeError),
     ],

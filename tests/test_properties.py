@@ -12,6 +12,7 @@ from boardenvs import games
 from boardenvs.board.bitboard import from_squares, squares_of
 from boardenvs.board.symmetry import ALL_EIGHT, symmetries_of
 from boardenvs.game.check import check_rules, is_symmetric
+from boardenvs.game.game import Game
 from boardenvs.game.position import stack
 from boardenvs.game.state import State, concat, put, take, where
 from boardenvs.game.views import reorder
@@ -47,12 +48,16 @@ def test_step_leaves_its_input_and_finished_rows(game, seed):
         state.terminated, seed % 65 - 3, game.sample(state, np.random.default_rng(seed))
     )
     before, given_actions = copy.deepcopy(state), actions.copy()
-    after = game.step(state, actions)
-    assert_equal([*state.arrays, actions], [*before.arrays, given_actions])
-    assert_equal(take(after, state.terminated), take(state, state.terminated))
-    assert not any(
-        np.shares_memory(old, new) for old, new in zip(state.arrays, after.arrays, strict=True)
-    )
+    for way in ("numba", "numpy"):  # in rows of machine code a ply costs less than a copy
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Game, "backend", way)
+            after = game.step(state, actions)
+        assert_equal([*state.arrays, actions], [*before.arrays, given_actions])
+        for old, new, action in zip(*map(game.positions, (state, after)), actions, strict=True):
+            assert new == (old if old.terminated else old.step(action))
+        assert not any(
+            np.shares_memory(old, new) for old, new in zip(state.arrays, after.arrays, strict=True)
+        )
 
 
 def test_rows_are_cut_and_joined():
@@ -188,3 +193,13 @@ def test_sample_is_legal_and_uniform(game):
         # The mean of the distribution and five standard deviations.
         assert chi_square <= freedom + 5 * np.sqrt(2 * freedom), position
     assert positions[-1].terminated
+
+
+def test_any_generator_of_numpy_draws_all_actions():
+    game = make("lines_of_action")
+    legal = game.start().legal_actions()
+    for kind in (np.random.MT19937, np.random.Philox):
+        drawn = game.sample(game.init(600), np.random.Generator(kind(3)))
+        assert sorted(set(drawn.tolist())) == legal
+    with pytest.raises(TypeError, match=r"it must be a numpy\.random\.Generator"):
+        game.sample(game.init(1), np.random.RandomState(3))

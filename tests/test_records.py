@@ -206,6 +206,19 @@ def test_wthor_fields(tmp_path):
     assert record.info == {**numbers, "year": 2025, "depth": 22}
     with pytest.raises(ValueError, match=r"cannot be written: end the name in one of \.jsonl, "):
         save(path, [record])
+    content = path.read_bytes()
+    for place, value, said in (
+        (12, 0, ""),  # which is 8
+        (12, 10, "board size 10, type 0: games"),
+        (13, 1, "board size 8, type 1: games"),
+        *((24, move, f"game 1: move {move} is not a square") for move in (8, 20, 19, 91)),
+    ):
+        path.write_bytes(content[:place] + bytes([value]) + content[place + 1 :])
+        if said:
+            with pytest.raises(ValueError, match=said):
+                load(path)
+        else:
+            assert load(path) == [record]
 
 
 @pytest.mark.skipif(not WTHOR.exists(), reason="the WTHOR records are not beside this project")
@@ -369,6 +382,18 @@ def test_what_comes_after_a_draw_that_players_did_not_claim_is_left_out(tmp_path
         "left out": "what comes after 8 plies, where the rules end the game",
     }
     assert [verdict.error is None for verdict in check([went_on, ended])] == [True, False]
+    path.write_text("1. f3 e5 2. g4 Qh4# 3. e4 1-0\n")
+    with pytest.raises(ValueError, match="line 1: move 5: "):
+        load(path)
+
+
+def test_a_file_of_the_game_that_is_given_has_its_parameters(tmp_path):
+    other = Othello(empties="winner")
+    for text in (GGF, FILES["Othello"][0]):
+        (tmp_path / "file").write_text(text)
+        assert {record.game for record in load(tmp_path / "file", game=other)} == {other}
+    (tmp_path / "file").write_text(" \n")
+    assert load(tmp_path / "file") == []
 
 
 def test_pgn_has_the_moves_that_python_chess_wrote(tmp_path):

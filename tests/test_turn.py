@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from author_games import Lift, Stripes
 from variants import make, random_line
 
 import boardenvs
@@ -50,9 +51,26 @@ CAPPED = Capped(rules="tournament")
 )
 def test_each_row_by_hand(name: str | Game, backend: str) -> None:
     """Legal and illegal actions, and rows that wait, in random games to their ends."""
-    game, rng = boardenvs.games.make(name), np.random.default_rng(0)
+    compare(boardenvs.games.make(name), 100)
+
+
+class Short(Stripes):
+    """Some of its games are cut off while a side is to move again."""
+
+    max_plies = 9
+
+
+@pytest.mark.parametrize("game", [Stripes(), Short(), Lift()], ids=type)
+def test_each_row_where_a_side_may_move_again(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the program that is machine code elsewhere."""
+    monkeypatch.setattr(Game, "backend", "numba")
+    compare(game, 30)
+
+
+def compare(game: Game, plies: int) -> None:
+    rng = np.random.default_rng(0)
     positions, ended = [game.start()] * 21, 0
-    for _ in range(100):
+    for _ in range(plies):
         state = stack(positions)
         wrong, waiting = rng.random((2, 21)) < 0.1
         actions = np.where(wrong, rng.choice([*WRONG, game.noop], 21), game.sample(state, rng))
