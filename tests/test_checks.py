@@ -1,15 +1,22 @@
-"""What messages and checks of values say, in tables."""
+"""What is said of values, texts and files that others wrote, in tables."""
 
 from __future__ import annotations
 
+import errno
+import io
 import math
+import os
+import re
 import unicodedata
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.lib.npyio import NpzFile
 
 from boardenvs.utils.checks import (
     check_name,
@@ -21,6 +28,15 @@ from boardenvs.utils.checks import (
     unknown,
 )
 from boardenvs.utils.child import describe_end, is_secret
+from boardenvs.utils.console import make_console
+from boardenvs.utils.decoding import decode, parse_json, parse_yaml
+from boardenvs.utils.ending import message_of, why_interrupted
+from boardenvs.utils.files import append_lines, naming, read_bytes, safe_name
+from boardenvs.utils.imports import describe, extra, import_object
+from boardenvs.utils.npz import notes_in, read_array, read_json
+from boardenvs.utils.spec import parse_parameters, write_spec
+from boardenvs.utils.threads import limit_jax
+from boardenvs.utils.version import version
 
 _MARKS = ("ARABIC LETTER MARK", "LEFT-TO-RIGHT MARK", "RIGHT-TO-LEFT MARK")
 
@@ -117,3 +133,209 @@ def test_ends_of_processes_are_described() -> None:
         "by signal 9 (SIGKILL)",
         "by signal 40 (a real-time signal)",
     ]
+
+
+def test_errors_have_messages_in_a_line() -> None:
+    """Of any length; a file's with its name, and an error's without a message with its kind."""
+    missing = FileNotFoundError(errno.ENOENT, "No such file", "a.txt")
+    assert message_of(missing) == "a.txt: No such file"
+    assert message_of(OSError(errno.ENOENT, "No such file")) == "[Errno 2] No such file"
+    assert message_of(MemoryError("1 GiB")) == "there is too little memory for this. 1 GiB"
+    assert message_of(MemoryError()) == "there is too little memory for this."
+    assert [message_of(ValueError("x")), message_of(ValueError())] == ["x", "ValueError"]
+    assert why_interrupted(KeyboardInterrupt("SIGTERM")) == "interrupted"
+    assert len(why_interrupted(type("Stop", (KeyboardInterrupt,), {})("x" * 9999))) < 3000
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        raise ValueError("one\ntwo" + "x" * 9999)
+    said = describe(caught.value)
+    assert re.fullmatch(rf"ValueError: one twox+\.\.\.x+ \({Path(__file__).name}, line \d+\)", said)
+    assert len(said) < 400
+
+
+# ---- JSON and YAML -------------------------------------------------------------------------------
+
+
+# Each name stands for eight times the one before.
+ALIASES = "a: &a [1, 2, 3, 4, 5, 6, 7, 8]\n" + "".join(
+    f"{y}: &{y} [{', '.join([f'*{x}'] * 8)}]\n" for x, y in pairwise("abcdefg")
+)
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "said"),
+    [
+        (parse_json, "1e999", "this is not JSON"),
+        (parse_json, f'{{"x": {"9" * 5000}}}', "this is not JSON"),
+        (parse_json, "[NaN]", "this is not JSON"),
+        (parse_json, '"\\ud800"', "this is not JSON"),
+        (parse_json, "[" * 300 + "]" * 300, "this is not JSON"),
+        (parse_yaml, "#" * ((1 << 18) + 1), "there are more than 262,144 characters"),
+        (parse_yaml, "a: 1\n" * 10_001, "there are more than 10,000 keys"),
+        (parse_yaml, f"a: {10**30}", "1" + "0" * 30 + " is too large for a whole number"),
+        (parse_yaml, ALIASES, "its aliases stand for too many values"),
+        (parse_yaml, "[" * 1000, "lists and groups are nested too deeply"),
+        (parse_yaml, "a: 2020-01-01", "this is not plain YAML: .*date"),
+        (parse_yaml, "a: [", "this is not plain YAML: "),
+        (parse_yaml, '"\\ud800"', "this is not plain YAML: "),
+    ],
+    ids=range(13),
+)  # fmt: skip
+def test_texts_that_are_too_large_or_no_plain_values(
+    parse: Callable[[str], object], text: str, said: str
+) -> None:
+    with pytest.raises(ValueError, match=said) as caught:
+        parse(text)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+def test_plain_values_are_read() -> None:
+    assert parse_json('{"a": [1, -2.5, true, null, "é"]}') == {"a": [1, -2.5, True, None, "é"]}
+    assert parse_json("9" * 400) == int("9" * 400)
+    assert parse_yaml("a: [1, -2.5, true, null, é]") == {"a": [1, -2.5, True, None, "é"]}
+    assert parse_yaml("'12345678901234567890'") == "12345678901234567890"
+    assert decode(dict[str, int], {"a": 1}, "a value") == {"a": 1}
+    with pytest.raises(ValueError, match=r"^a\.b is 'x': it must be a valid integer"):
+        decode(dict[str, dict[str, int]], {"a": {"b": "x"}}, "a value")
+    with pytest.raises(ValueError, match=r"^a value is 3: it must be"):
+        decode(dict[str, int], 3, "a value")
+
+
+# ---- texts with parameters, and code -------------------------------------------------------------
+
+
+def factory(
+    depth: int,
+    share: float = 0.5,
+    quick: bool = False,
+    name: str = "",
+    limit: int | None = None,
+    other: list[int] = [],  # noqa: B006
+    unknown: "Nothing" = None,  # type: ignore[name-defined]  # noqa: F821, UP037
+) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("4", {"depth": 4}),
+        ("depth=4,share=1,quick=true", {"depth": 4, "share": 1.0, "quick": True}),
+        ("4,name=none,limit=none", {"depth": 4, "name": "none", "limit": None}),
+        ('4,name=a "b,c=d" e,limit=-3', {"depth": 4, "name": 'a "b,c=d" e', "limit": -3}),
+        ("4,quick=false,name=x=y", {"depth": 4, "quick": False, "name": "x=y"}),
+        ("", "ends in \":\" without a parameter: write 'it' for defaults"),
+        (None, "'it:None' lacks depth: write it:DEPTH"),
+        ("share=1", "'it:share=1' lacks depth: write it:DEPTH"),
+        ("4,depth=5", "depth is given twice in 'it:4,depth=5'"),
+        ("4,5", "'5' in 'it:4,5' is not a parameter: write it as key=value"),
+        ("4,name=", "'name=' in 'it:4,name=' is not a parameter"),
+        ("4,shore=1", "unknown parameter of it 'shore'. Did you mean 'share'"),
+        ("4,hidden=1", "unknown parameter of it 'hidden'"),
+        ("4,quick=1", "quick is '1': it must be true or false"),
+        ("4,limit=x", "limit is 'x': it must be a whole number or none"),
+        ("depth=none", "depth is 'none': it must be a whole number"),
+        ("4,share=x", "share is 'x': it must be a number"),
+        ("4,other=1", "other cannot be given in a text: it must be annotated as bool, int"),
+        ("4,unknown=1", "unknown cannot be given in a text"),
+    ],
+)
+def test_parameters_of_texts(text: str | None, values: Any) -> None:
+    if isinstance(values, dict):
+        found = parse_parameters(f"it:{text}", "it", text, factory)
+        assert found == values
+        assert [*map(type, found.values())] == [*map(type, values.values())]
+        written = write_spec("it", found)
+        assert parse_parameters(written, "it", written.partition(":")[2], factory) == values
+    else:
+        with pytest.raises(ValueError) as caught:  # noqa: PT011
+            parse_parameters(f"it:{text}", "it", text, factory)
+        assert values in str(caught.value)
+
+
+def test_code_is_found_by_its_name() -> None:
+    assert import_object("os.path:join") is os.path.join
+    assert import_object("numpy:random.Generator") is np.random.Generator
+    for target, said in (
+        ("os", "'os' names nothing in Python: write MODULE:NAME"),
+        ("os:a b", "'os:a b' names nothing in Python"),
+        ("no_such_module:x", "cannot import 'no_such_module': No module named"),
+        ("os:getcwdd", "unknown name in os 'getcwdd'. Did you mean 'getcwd'"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            import_object(target)
+    for missing, said in (("rich", r'rich is not installed: pip install "boardenvs\[x\]"'),):
+        with pytest.raises(ModuleNotFoundError, match=said), extra("x"):
+            raise ModuleNotFoundError("gone", name=missing)
+    with pytest.raises(ModuleNotFoundError, match=r"^gone$"), extra("x"):
+        raise ModuleNotFoundError("gone", name="boardenvs.nothing")
+    assert version("no_such_package") is None
+    assert version("numpy") == np.__version__
+
+
+def test_jax_gets_one_thread_beside_the_flags_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XLA_FLAGS", "--mine=1")
+    monkeypatch.setenv("NPROC", "8")
+    limit_jax()
+    flags = os.environ["XLA_FLAGS"].split()
+    assert (flags, os.environ["NPROC"]) == (
+        ["--mine=1", "--xla_cpu_multi_thread_eigen=false"], "1"
+    )  # fmt: skip
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def _archive(**arrays: Any) -> NpzFile:
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    buffer.seek(0)
+    return np.load(buffer, allow_pickle=False)  # type: ignore[no-any-return]
+
+
+def test_arrays_of_archives_are_read_as_they_were() -> None:
+    by_rows = np.arange(6, dtype=np.int16).reshape(2, 3)
+    archive = _archive(a=by_rows, b=np.asfortranarray(by_rows), text=np.array('{"x": [1]}'))
+    for name in "ab":
+        np.testing.assert_array_equal(read_array(archive, name, (2, 3), ("int16",)), by_rows)
+    assert read_json(archive, "text") == {"x": [1]}
+    for shape, kind in (((3, 2), "int16"), ((2, 3), "uint16"), ((6,), "int16")):
+        with pytest.raises(ValueError, match=r"a is int16 of shape \(2, 3\): it must be"):
+            read_array(archive, "a", shape, (kind,))
+    huge = _archive(a=np.zeros(1000, np.int64))
+    with pytest.raises(ValueError, match=r"a is int64 of shape \(1000,\): it must be 48 bytes"):
+        read_array(huge, "a", (2, 3), ("int64",))
+    with pytest.raises(ValueError, match=r"its a are int16 of shape .*: no text"):
+        read_json(archive, "a")
+    with pytest.raises(ValueError, match="notes is 3: it must be a JSON object"):
+        notes_in({"notes": 3})
+
+
+def test_lines_that_cannot_be_written_change_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "lines"
+    append_lines(path, [b"one"])
+
+    def full(number: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=f"No space left: '{path}'"):
+        append_lines(path, [b"two"])
+    assert path.read_bytes() == b"one\n"
+    with pytest.raises(OSError, match="it has more than 3 bytes"):
+        read_bytes(path, 3)
+    assert read_bytes(path, 4) == b"one\n"
+    with pytest.raises(OSError, match="elsewhere"), naming(path):
+        raise OSError(errno.EACCES, "denied", str(tmp_path / "elsewhere"))
+    assert safe_name("../a b:c=é.txt") == ".._a_b_c_é.txt"
+
+
+# ---- the terminal --------------------------------------------------------------------------------
+
+
+def test_what_others_wrote_is_printed_without_control_characters(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    make_console().print("\x1b[2J[bold]" + "x" * 110)
+    assert capsys.readouterr().out == "\N{REPLACEMENT CHARACTER}[2J[bold]" + "x" * 110 + "\n"

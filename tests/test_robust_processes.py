@@ -56,9 +56,15 @@ def test_a_terminal_that_closes_is_heard_once():
     assert heard == [signal.SIGHUP]
 
 
-def test_a_process_that_ended_between_two_calls_is_replaced():
+def test_a_process_that_ended_between_two_calls_is_replaced(capfd):
+    """Until then it goes on, after errors too, and prints nothing among our output."""
     calls = TimedCalls(300)
     first = calls.call(os.getpid)
+    with pytest.raises(ValueError, match="invalid literal for int"):
+        calls.call(int, "x")
+    calls.call(os.write, 1, b"aside\n")
+    assert capfd.readouterr() == ("", "aside\n")
+    assert calls.call(os.getpid) == first
     os.kill(first, signal.SIGKILL)
     while first in (child.pid for child in multiprocessing.active_children()):
         time.sleep(0.01)
