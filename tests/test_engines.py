@@ -10,6 +10,7 @@ import io
 import itertools
 import os
 import pickle
+import shlex
 import signal
 import subprocess
 import sys
@@ -408,7 +409,7 @@ def test_our_engine_keeps_to_clocks(lines: tuple[str, ...], seconds: float | Non
 
 
 def test_a_move_takes_its_time_from_the_clock_of_its_side(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = itertools.count(step=60)  # which is read before and after each move
+    clock = itertools.count(7, step=60)  # which is read before and after each move
     monkeypatch.setattr(gtp, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     asks = ("genmove b", "genmove w", "genmove b")
     conversation("gtp", player := Chooser(), "time_settings 300 0 0", *asks)
@@ -461,6 +462,9 @@ def test_limits_of_others_are_those_of_players_that_search() -> None:
     found = agent.analyse(position, ServedLimits())
     assert value == {move.action: move.value for move in found.moves}[action]
     assert action == choose_action(position, "alphabeta:depth=2,evaluation=trained", 4)
+    rollouts = make_agent("mcts:rollouts=9")
+    drawn = [ServedAgent(rollouts, seed).analyse(position, limits).moves for seed in (4, 4, 5)]
+    assert drawn[0] == drawn[1] != drawn[2]
     said = ServedAgent(Remembering(), 4).choose(GameSession(OTHELLO), ServedLimits())
     assert said == (choose_action(position, "random", 4), None)
 
@@ -681,6 +685,18 @@ def test_sending_nothing_leaves_the_way_free() -> None:
         transport.write(data)
     assert transport.read(60) == b"hello\n"
     transport.close()
+
+
+@posix
+def test_a_program_is_asked_for_its_move_and_told_to_quit(tmp_path: Path) -> None:
+    """One that answers everything alike."""
+    answers = """while read number command; do case $number in quit) echo it quits > "$1"; exit;;
+    esac; printf '=%s f5\\n\\n' "$number"; done"""
+    agent = EngineAgent(shlex.join(["sh", "-c", answers, "sh", str(tmp_path / "end")]), "gtp")
+    assert agent.act(OTHELLO, OTHELLO.init(2)).tolist() == [OTHELLO.parse_action("f5")] * 2
+    assert [*agent.report()] == ["CPU_seconds_of_the_program"]
+    del agent
+    assert (tmp_path / "end").read_text() == "it quits\n"
 
 
 @posix

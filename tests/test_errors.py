@@ -110,6 +110,7 @@ def texts_of_positions() -> Rows:
         (f"{kings} w HA - 0 1", "castling is 'HA': it must be '-' or letters of 'KQkq'"),
         (f"{kings} w Q - 0 1", "a1: a rook castles if it and its king are at home"),
         ("4k2r/8/8/8/8/8/8/5K1R w K - 0 1", "h1: a rook castles"),
+        ("4k3/8/8/8/8/8/8/4K2r w K - 0 1", "h1: a rook castles"),
         (f"{kings} w - z3 0 1", "en_passant: 'z3' is not a square"),
         (f"{pawn} w - e3 0 1", "e3: no pawn has just passed it"),
         (f"{pawn} b - e6 0 1", "e6: no pawn has just passed it, en passant"),
@@ -126,6 +127,9 @@ def texts_of_positions() -> Rows:
     ):
         yield partial(fen.parse_position, CHESS, text), said
         yield partial(fen.parse_position, CHESS, text), repr(text)
+    for number in (0, 33):
+        text = f"W:W{number}:B1"
+        yield partial(fen.parse_position, games.make("checkers"), text), f"square is {number}: it"
     kindless = (*CHESS.start().by_role()[:2], 0, *CHESS.start().by_role()[3:])
     yield partial(CHESS.position, kindless), "g7, h7: a piece is of one kind"
 

@@ -95,6 +95,17 @@ def test_kings_of_checkers_count_half_as_much_again() -> None:
         assert abs(value(game, parse_position(game, text))) == expected
 
 
+def test_nine_mens_morris_counts_men_on_the_board_and_in_hand() -> None:
+    game, values = make("nine_mens_morris"), set()
+    for seed in range(8):
+        position = random_position(game, seed, 12 + 3 * seed)
+        men = [position.own.bit_count(), -position.opp.bit_count()]
+        hands = position.word("own_hand"), -position.word("opp_hand")
+        assert value(game, position) == sum((*men, *hands))
+        values.add((np.sign(sum(men)), any(hands)))
+    assert len(values) > 3
+
+
 @pytest.mark.parametrize("size", [5, 8])
 def test_lines_of_action_counts_groups_holes_and_the_way_to_the_centre(size: int) -> None:
     game = make(f"lines_of_action:size={size}")

@@ -128,6 +128,16 @@ def test_a_position_is_another_only_while_a_capture_en_passant_is_legal(
     assert position.game.ending(position) == "by repetition"
 
 
+def test_a_position_of_chess_is_remembered_for_fifty_moves() -> None:
+    """Kings on walks of four and of five steps are where they were after twenty moves."""
+    position = parse_position(boardenvs.games.make("chess"), "4k3/8/8/p7/P7/8/8/4K3 w - -")
+    white, black = "e1d1 d1d2 d2e2 e2e1".split(), "e8d8 d8c7 c7d7 d7e7 e7e8".split()
+    while not position.is_over():
+        moves, number = black if position.to_move else white, position.ply // 2
+        position = position.step(position.game.parse_action(moves[number % len(moves)]))
+    assert (position.ply, position.game.ending(position)) == (80, "by repetition")
+
+
 def test_checkers_is_drawn_after_forty_moves_of_each_side() -> None:
     """In which no man moves; in OpenSpiel after 40 plies in which nothing is captured."""
     cycle = ["b2-c1", "e7-f8", "c1-b2", "f8-e7"] * 21
@@ -174,6 +184,27 @@ def test_exchanges_are_played_out() -> None:
         values = {chess.action_name(move.action): move.value for move in found.moves}
         assert (found.names(found.line)[0] == "f3e5") == best
         assert ((values["f3e5"] or 0) > 60) == best
+
+
+@pytest.mark.parametrize("name", ["chess", "checkers"])
+def test_forcing_moves_are_captures_and_new_queens(name: str) -> None:
+    """Not pawns that take and become less."""
+    game = boardenvs.games.make(name)
+    line = random_line(game, 5, 90)[0][: -1 : 9 if name == "chess" else 1]
+    texts = [parse_position(game, fen) for fen in PERFT] if name == "chess" else []
+    counts = {True: 0, False: 0}
+    for position in [*line, *texts]:
+        words = game.kernels.forcing.one(*position.words, position.to_move, *position.legal_bits)
+        for action in position.legal_actions():
+            after, other = position.step(action), 1 - position.to_move
+            forcing = after.pieces(other).bit_count() < position.opp.bit_count()
+            if name == "chess":
+                queens = position.own & position.word("queens"), after.opp & after.word("queens")
+                forcing |= queens[0].bit_count() < queens[1].bit_count()
+                forcing &= game.action_name(action)[-1] not in "rbn"
+            assert words[action // 64] >> action % 64 & 1 == forcing, game.action_name(action)
+            counts[forcing] += 1
+    assert min(counts.values()) > 10
 
 
 def test_a_review_counts_what_follows_for_the_mover() -> None:

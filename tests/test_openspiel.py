@@ -18,3 +18,14 @@ def test_who_connects_both_sides(rules, result):
     game = LinesOfAction(rules=rules)
     position = parse_position(game, "8/8/8/4b3/b2w4/8/1w6/8 white 35")
     assert position.step(game.parse_action("b2-ne")).result() == result
+
+
+def test_the_thousandth_step_of_a_tournament_is_the_last():
+    """In OpenSpiel too, whose random games are over before."""
+    game = LinesOfAction(rules="tournament")
+    position = game.start()._replace(ply=998)
+    before = position.step(game.parse_action("b1-b3"))
+    after = before.step(game.parse_action("a2-c2"))
+    assert not before.is_over()
+    assert after.is_over()
+    assert after.result() == (50, 50)

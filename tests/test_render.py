@@ -116,6 +116,7 @@ def test_othello_is_seen_as_its_players_know_it() -> None:
         "white": [(3, 3), (4, 4)],
     }
     assert render.to_rgb(OTHELLO, OTHELLO.start(), caption=False, unit=20).shape == (180, 180, 3)
+    assert 'width="576" height="604.8"' in svg
 
 
 def test_the_caption_says_who_passed_and_who_won() -> None:

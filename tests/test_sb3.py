@@ -142,6 +142,8 @@ def test_seeds_are_for_the_next_games_alone() -> None:
     env.seed(3)
     assert np.array_equal(first, env.reset())
     assert not np.array_equal(first, other)
+    with pytest.raises(ValueError, match="have none"):
+        env.set_options({"opening_plies": (0, 9)})
 
 
 def test_pictures_are_of_the_first_boards() -> None:

@@ -6,6 +6,7 @@ import copy
 import pickle
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from boardenvs.agents.policy import PolicyAgent
 from boardenvs.agents.pool import OpponentPool
 from boardenvs.envs.batch import BoardGroup
 from boardenvs.envs.sb3 import BoardVecEnv
+from boardenvs.envs.sb3_buffer import TurnRolloutBuffer
 from boardenvs.game.game import Game
 from boardenvs.game.openings import Starts, random_openings
 from boardenvs.game.perft import successors
@@ -57,6 +59,34 @@ def test_each_mover_learns_its_own_result(spec: str) -> None:
     finished = ~np.isnan(truth)
     assert finished.sum() > 100
     assert np.allclose(returns[finished], truth[finished], atol=1e-4)
+
+
+def test_later_steps_count_less_by_gamma_and_lambda() -> None:
+    """Each advantage is the sum of what is not foreseen from its step on, to the end of the game."""
+    rng, steps, gamma, share = np.random.default_rng(0), 9, 0.5, 0.8
+    spaces = BoardVecEnv("tictactoe", 1)
+    buffer = TurnRolloutBuffer(
+        *(steps, spaces.observation_space, spaces.action_space),
+        gamma=gamma,
+        gae_lambda=share,
+        n_envs=1,
+    )
+    rewards, values = rng.normal(size=(2, steps + 1))
+    signs, over = rng.choice([-1, 1], steps), rng.random(steps) < 0.3
+    for step in range(steps):
+        buffer.env = SimpleNamespace(discounts=signs[step : step + 1])
+        start, value = over[step - 1], th.as_tensor(values[step : step + 1])
+        shown, reward = spaces.observation_space.sample(), rewards[step : step + 1]
+        buffer.add(shown, np.zeros(1), reward, start, value, value, action_masks=None)
+    buffer.compute_returns_and_advantage(th.as_tensor(values[-1:]), over[-1:])
+    for step in range(steps):
+        expected, weight = 0.0, 1.0
+        for later in range(step, steps):
+            discount = 0 if over[later] else gamma * signs[later]
+            expected += weight * (rewards[later] + discount * values[later + 1] - values[later])
+            weight *= discount * share
+        found = buffer.advantages[step, 0], buffer.returns[step, 0]
+        assert found == pytest.approx((expected, expected + values[step]), abs=1e-5)
 
 
 @pytest.mark.parametrize("spec", ["othello", "wolf_and_sheep", "lines_of_action", "hex"])
