@@ -131,9 +131,9 @@ def test_a_position_is_another_only_while_a_capture_en_passant_is_legal(
 def test_a_position_of_chess_is_remembered_for_fifty_moves() -> None:
     """Kings on walks of four and of five steps are where they were after twenty moves."""
     position = parse_position(boardenvs.games.make("chess"), "4k3/8/8/p7/P7/8/8/4K3 w - -")
-    white, black = "e1d1 d1d2 d2e2 e2e1".split(), "e8d8 d8c7 c7d7 d7e7 e7e8".split()
+    walks = ["e1d1", "d1d2", "d2e2", "e2e1"], ["e8d8", "d8c7", "c7d7", "d7e7", "e7e8"]
     while not position.is_over():
-        moves, number = black if position.to_move else white, position.ply // 2
+        moves, number = walks[position.to_move], position.ply // 2
         position = position.step(position.game.parse_action(moves[number % len(moves)]))
     assert (position.ply, position.game.ending(position)) == (80, "by repetition")
 

@@ -62,7 +62,7 @@ def test_each_mover_learns_its_own_result(spec: str) -> None:
 
 
 def test_later_steps_count_less_by_gamma_and_lambda() -> None:
-    """Each advantage is the sum of what is not foreseen from its step on, to the end of the game."""
+    """An advantage is the sum of what is not foreseen from its step to the end of the game."""
     rng, steps, gamma, share = np.random.default_rng(0), 9, 0.5, 0.8
     spaces = BoardVecEnv("tictactoe", 1)
     buffer = TurnRolloutBuffer(
