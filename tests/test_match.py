@@ -13,7 +13,17 @@ from boardenvs.agents.simple import RandomAgent
 from boardenvs.arena import score_interval
 from boardenvs.arena.executor import Executor
 from boardenvs.arena.match import SMALLEST, play_match
-from boardenvs.game.openings import distinct_openings
+from boardenvs.game.fen import parse_position
+from boardenvs.game.game import Game
+from boardenvs.game.openings import (
+    PlayedBy,
+    Starts,
+    distinct_openings,
+    first_of_each,
+    random_openings,
+)
+from boardenvs.game.position import stack
+from boardenvs.game.state import IntArray, State
 from boardenvs.games import make
 from boardenvs.kernel import get_backend
 from boardenvs.kernel.backend import VARIABLE
@@ -76,10 +86,21 @@ def test_a_capped_game_counts_by_its_position() -> None:
     assert result.rows(game.sides)[0]["score"] == f"0.500 [{low:.3f}, {high:.3f}]"
 
 
+class Least:
+    """Plays the lowest legal action, and counts how often it is asked."""
+
+    asked = 0
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        self.asked += len(state.ply)
+        return game.legal(state).argmax(axis=1)
+
+
 @pytest.mark.parametrize("game_id", GAMES)
-def test_openings_come_with_the_plies_that_lead_to_them(game_id: str) -> None:
+@pytest.mark.parametrize("by", [None, PlayedBy(Least(), 0.5)])
+def test_openings_come_with_the_plies_that_lead_to_them(game_id: str, by: PlayedBy | None) -> None:
     game = make(game_id)
-    state, actions = distinct_openings(game, 60, (3, 9), np.random.default_rng(4))
+    state, actions = distinct_openings(game, 60, (3, 9), np.random.default_rng(4), by=by)
     assert not state.terminated.any()
     assert set(state.ply.tolist()) == set(range(3, 10))
     for position, line in zip(game.positions(state), actions.tolist(), strict=True):
@@ -89,6 +110,60 @@ def test_openings_come_with_the_plies_that_lead_to_them(game_id: str) -> None:
             played = played.step(action)
         assert played == position
         assert set(line[position.ply :]) <= {-1}
+
+
+def test_openings_have_any_number_of_plies_in_any_order() -> None:
+    state = random_openings(make("othello"), 1200, (2, 5), np.random.default_rng(1))
+    counts = np.bincount(state.ply)
+    assert counts[:2].sum() == 0
+    assert counts[2:] == pytest.approx([300] * 4, abs=75)  # five deviations
+    assert state.ply[:300].mean() == pytest.approx(3.5, abs=0.3)
+
+
+def test_of_an_opening_a_player_plays_all_plies_but_the_noise() -> None:
+    game, player, rng = make("lines_of_action"), Least(), np.random.default_rng(2)
+    state = random_openings(game, 400, (4, 4), rng, by=PlayedBy(player, 0.25))
+    assert player.asked == pytest.approx(0.75 * 1600, abs=90)  # five deviations
+    assert len(first_of_each(state)) > 50
+    (only,) = {*game.positions(random_openings(game, 9, (4, 4), rng, by=PlayedBy(player)))}
+    position = game.start()
+    for _ in range(4):
+        position = position.step(position.legal_actions()[0])
+    assert only == position
+
+
+def test_of_openings_that_hardly_any_game_reaches_some_come_again() -> None:
+    game = make("connect_four:rows=4,columns=5,connect=3")
+    state = random_openings(game, 40, (14, 14), np.random.default_rng(0))
+    assert set(state.ply.tolist()) == {14}
+    assert (len(state.ply), game.is_over(state).any()) == (40, False)
+    assert 1 < len(first_of_each(state)) < 40
+
+
+def test_openings_differ_by_board_turn_ply_and_what_has_been_before() -> None:
+    """Of each the first one is kept."""
+    game = make("lines_of_action:rules=tournament")
+    line = [game.start()]
+    for move in ("b1-b3", "a2-c2", "b3-b1", "c2-a2"):
+        line.append(line[-1].step(game.parse_action(move)))
+    words = game.start().by_role()
+    once = [game.position(words, 0, ply) for ply in (0, 1, 4)]
+    positions = [line[0], line[1], line[0], line[4], once[2], game.position(words, 1, 4)]
+    state = stack([*positions, *once, *line])
+    assert first_of_each(state).tolist() == [0, 1, 3, 4, 5, 7, 11, 12]
+
+
+def test_new_games_begin_with_the_positions_that_are_given() -> None:
+    game, rng = make("othello"), np.random.default_rng(3)
+    given = random_openings(game, 4, (5, 5), rng)
+    drawn = Starts(game, (0, 0), given).draw(400, rng)
+    places = (drawn.own[:, None] == given.own).argmax(axis=1)
+    assert np.bincount(places, minlength=4) == pytest.approx([100] * 4, abs=45)
+    assert (places[1:] != places[:-1]).mean() > 0.6
+    assert len(Starts(game, (1, 2), None).draw(5000, rng).ply) == 5000  # more than in stock
+    for wrong in (game.init(0), stack([parse_position(game, "8/8/8/8/8/8/8/bb6 black")])):
+        with pytest.raises(ValueError, match="starts must hold one or more positions in which"):
+            Starts(game, (0, 0), wrong)
 
 
 @pytest.mark.parametrize(

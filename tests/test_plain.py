@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import re
 import runpy
 import sys
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from boardenvs.game import PositionError
 from boardenvs.game.check import RulesError, check_rules
 from boardenvs.game.fen import parse_position
 from boardenvs.game.openings import random_openings
+from boardenvs.game.position import stack
 from boardenvs.game.session import GameSession
 from boardenvs.kernel import get_backend
 from boardenvs.search.mcts import Trees, TreeSettings
@@ -335,6 +337,66 @@ def test_it_has_the_id_and_the_parameters_that_it_is_given() -> None:
         nim.fresh(usual.start())
 
 
+class Tall(Crossing):
+    """Lists where others have tuples, and numbers that are no whole ones at the end."""
+
+    shape: ClassVar[Any] = [3, 3]
+
+    def __init__(self, squares: tuple[int, ...] = (0,) * 9, to_move: int = 0) -> None:
+        super().__init__(squares, to_move)
+        self.result: Any = [0.25 + x / 2 for x in self.result]
+
+
+@pytest.mark.parametrize("kind", [Tall, PlainHeaps])
+def test_environments_show_what_positions_show(kind: Any) -> None:
+    game = PlainGame(kind)
+    env = boardenvs.raw_env(game, reward="zero_sum")
+    env.reset()
+    for position, action in zip(*random_line(game, 3, 99), strict=False):
+        for role, agent in enumerate(env.possible_agents):
+            seen = env.observe(agent)
+            board: Any = position.words[0]
+            planes = game.kernels._observed([board], np.array([role], np.int8))
+            shown = seen["observation"].transpose(2, 0, 1).ravel()
+            assert shown.tolist() == planes[0].tolist()
+            legal = position.legal_actions() if role == position.to_move else []
+            assert np.flatnonzero(seen["action_mask"]).tolist() == legal
+        env.step(action)
+    last = random_line(game, 3, 99)[0][-1]
+    signs = [(goal - 50) / 50 for goal in last.result()]
+    assert [env.rewards[agent] for agent in env.possible_agents] == signs != [0, 0]
+
+
+@pytest.mark.parametrize("to_move", [0, 1])
+def test_results_may_be_numbers_of_any_kind(to_move: int) -> None:
+    for result, goals in (
+        ((0.25, 0.75), (0, 100)),
+        ((0.5, 0.5), (50, 50)),
+        ((True, False), (100, 0)),
+        (np.array([-2, -1]), (0, 100)),
+        (None, (50, 50)),
+    ):
+        kind = type("Ended", (Turning,), {"result": result, "to_move": to_move})
+        assert PlainGame(kind).start().result() == goals
+
+
+def test_batches_are_packed_with_the_moves_that_led_to_them() -> None:
+    positions = [random_line(GAME, seed, 3 * seed)[0][-1] for seed in range(4)]
+    state = stack(positions)
+    paths, *rest = GAME.packed(state)
+    assert [[a for a in path if a >= 0] for path in paths.tolist()] == [
+        p.words[0].actions  # type: ignore[attr-defined]
+        for p in positions
+    ]
+    again = GAME.unpacked([paths, *rest])
+    assert GAME.positions(again) == positions
+    assert copy.deepcopy(positions[3]) == positions[3]
+    with pytest.raises(TypeError, match="words of the state must be boards of sowing"):
+        GAME.check_state(state._replace(words=(np.array([None] * 4, object),)))
+    with pytest.raises(ValueError, match="the state has"):
+        GAME.check_state(boardenvs.games.make("go").init(4))
+
+
 def test_both_programs_of_a_game_are_compared() -> None:
     check_rules(Heaps(), num_games=5, against=PlainHeaps)
     with pytest.raises(RulesError) as error:
@@ -398,6 +460,7 @@ WRONG: list[tuple[str, object, str]] = [
     ("result", property(attrgetter("nothing")), "Wrong lacks result: a position needs them"),
     ("step", lambda _, action: action, r"step\(action\) is \d+: it must be another position, or N"),
     ("look", "felt", "look of Wrong is 'felt': it must be a Look"),
+    ("largest", 0, "largest is 0: it must be a whole number from 1 on"),
     ("opening_plies", 3, "opening_plies of Wrong are 3: they must be a range"),
     *(
         ("evaluate", lambda _, value=value: value, rf"evaluate\(\) is {value}: .* number below 1")
@@ -487,11 +550,29 @@ def test_pieces_of_both_sides_count_and_a_value_is_of_the_side_to_move() -> None
     assert game.values(state).tolist() == [7, 7]
 
 
+class Blind:
+    """Shows nothing."""
+
+    actions, to_move, is_over, result = 1, 0, False, None
+
+    def legal_actions(self) -> list[int]:
+        return [0]
+
+    def step(self, action: int) -> Blind:
+        return Blind()
+
+
 def test_wrong_classes_positions_and_kernels() -> None:
     with pytest.raises(TypeError, match="<class 'int'> is no class of positions in plain Python"):
         PlainGame(int)
     with pytest.raises(PositionError, match=r'it must be "start" and the moves since then'):
         parse_position(GAME, "8/8 black 0")
+    with pytest.raises(PositionError, match="a position of sowing is made by playing from"):
+        GAME.position((0, 0))
+    with pytest.raises(TypeError, match="sowing is written in plain Python: it has no rules on w"):
+        GAME.moves()
+    with pytest.raises(TypeError, match=r"Blind lacks squares, or observe\(role\)"):
+        PlainGame(Blind).start()
     with pytest.raises(ValueError, match="plain Python: step_words is compiled for rules"):
         GAME.kernels.step_words.program()
     with pytest.raises(boardenvs.IllegalActionError, match=r"legal: 0 \(a1\)"):

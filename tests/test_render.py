@@ -8,9 +8,9 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import permutations, product
-from math import dist
+from math import dist, pi
 from typing import ClassVar
 from xml.etree.ElementTree import Element, fromstring
 
@@ -22,6 +22,20 @@ from boardenvs import games, render
 from boardenvs.envs.page import page_of
 from boardenvs.game.fen import parse_position
 from boardenvs.game.game import Game
+from boardenvs.game.look import (
+    BLACK,
+    CROWN,
+    RED,
+    SHADOW,
+    WHITE,
+    WINNING_LINE,
+    Circle,
+    Ink,
+    Look,
+    Polygon,
+    Text,
+    read_shapes,
+)
 from boardenvs.game.position import Position
 from boardenvs.records import Record
 from boardenvs.records.jsonl import parse_record, write_record
@@ -249,6 +263,55 @@ def test_pieces_without_a_look_of_their_own_have_the_letters_of_their_sides() ->
     game = ThreeInARow()
     position = game.start().step(0).step(9)
     assert {*re.findall(">([A-Z])</text>", render.to_svg(game, position))} == {"C", "N"}
+
+
+def test_letters_stand_out_from_their_pieces() -> None:
+    first, second = Look().pieces_of(("cross", "nought"))
+    assert [look.colour for look in (first, second)] == ["#000000", "#ffffff"]
+    assert first.drawing.shapes[-1] == Text(0.5, 0.5, "C", 0.5, Ink("#ffffff"))
+    assert second.drawing.shapes[-1] == Text(0.5, 0.5, "N", 0.5, Ink("#000000"))
+    assert Look(numbered=True).file_labels(3) == ["1", "2", "3"]
+
+
+def area(points: Sequence[tuple[float, float]]) -> float:
+    """Of a polygon; 0 or nearly so where its sides are not in order."""
+    turns = zip(points, [*points[1:], points[0]], strict=True)
+    return abs(sum(a * d - b * c for (a, b), (c, d) in turns)) / 2
+
+
+def test_shapes_of_badges_are_what_their_texts_say() -> None:
+    lines = """
+        discs #aaaaaa 0.2,0.3,0.1 0.5,0.5,0.2
+        half #bbbbbb 0.5,0.2 0.8,0.2 0.7,0.9
+        pair #cccccc 0.6,0.1 0.9,0.1 0.9,0.4
+    """
+    one, two, half, right, left = read_shapes(lines)
+    assert (one, two) == (
+        Circle(0.2, 0.3, 0.1, Ink("#aaaaaa")), Circle(0.5, 0.5, 0.2, Ink("#aaaaaa"))
+    )  # fmt: skip
+    assert isinstance(half, Polygon)
+    assert area(half.points) == pytest.approx((0.6 + 0.4) / 2 * 0.7)
+    assert {(round(1 - x, 3), y) for x, y in half.points} == {*half.points}
+    assert right == Polygon(((0.6, 0.1), (0.9, 0.1), (0.9, 0.4)), Ink("#cccccc"))
+    assert left == Polygon(((0.4, 0.1), (0.1, 0.1), (0.1, 0.4)), Ink("#cccccc"))
+
+
+def test_rings_are_round_and_discs_fit_their_squares() -> None:
+    for shape in WINNING_LINE[1].shapes:
+        assert isinstance(shape, Polygon)
+        radii = {round(dist(point, (0.5, 0.5)), 2) for point in shape.points}
+        inner, outer = sorted(radii)
+        assert 0.3 < inner < outer < 0.45
+        assert area(shape.points) == pytest.approx(pi * (outer**2 - inner**2), rel=0.01)
+    for look in (BLACK, WHITE, RED):
+        shadow, rim, body = look.drawing.shapes
+        for disc in (shadow, rim, body):
+            assert isinstance(disc, Circle)
+            assert disc.radius < min(disc.x, 1 - disc.x, disc.y, 1 - disc.y)
+        assert (shadow.ink, body.glow is None, rim.ink != body.ink) == (SHADOW, False, True)
+    (crown,) = CROWN.shapes
+    assert isinstance(crown, Polygon)
+    assert area(crown.points) == pytest.approx(0.1032)
 
 
 class Stacked(ThreeInARow):
