@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from variants import FAMILIAR, KINDS
 from boardenvs import games
 from boardenvs.agents import agent_for, make_agent
 from boardenvs.agents.analyse import (
+    AnalysisClock,
     analyse,
     analyse_until,
     default_analyst,
@@ -33,7 +35,8 @@ from boardenvs.game.rules import MAX_VALUE
 from boardenvs.games import make
 from boardenvs.play import GameSession, record_of, review
 from boardenvs.records import Record, replay
-from boardenvs.search import Analysis, Limits, search_position
+from boardenvs.search import Analysis, Limits, MoveAnalysis, search_position
+from boardenvs.search.analysis import ranked, written_value
 from boardenvs.tablebase import Tablebase
 
 AGENTS = [
@@ -85,8 +88,11 @@ def check(found: Analysis, position: Position) -> None:
     assert values == sorted(values, reverse=True)
     assert found.value == found.moves[0].value
     assert found.line == found.moves[0].line
-    assert all(len(row["line"].split()) == min(len(found.moves[place].line), 8)
-               for place, row in enumerate(found.rows()))  # fmt: skip
+    for move, row in zip(found.moves, found.rows(), strict=True):
+        assert len(row["line"].split()) == min(len(move.line), 8)
+        share, chance = move.mistakes, move.probability
+        assert row["mistakes"] == (None if share is None else f"{100 * share:.0f}%")
+        assert row["probability"] == (None if chance is None else f"{100 * chance:.1f}%")
     most = {"score": 1, "margin": 64, "heuristic": MAX_VALUE}[found.unit]
     assert all(-most <= value <= most for value in values if value != -math.inf)
     for move in found.moves:
@@ -131,6 +137,7 @@ def test_what_every_analysis_holds(game_id: str, spec: str) -> None:
         assert sorted(move.action for move in found.moves) == legal
         content = json.loads(json.dumps(found.to_json(), allow_nan=False))
         assert fen.parse_position(game, content["position"]) == position
+        assert content["choice"] == game.action_name(found.choice, position)
         assert [move["line"] for move in content["moves"]] == [
             found.names(move.line) for move in found.moves
         ]
@@ -141,6 +148,58 @@ def test_what_every_analysis_holds(game_id: str, spec: str) -> None:
             if spec.startswith("mcts:rollouts"):
                 visits = [move.visits or 0 for move in found.moves]
                 assert sum(visits) == found.nodes == int(spec.split("=")[1].split(",")[0])
+
+
+def test_moves_are_ranked_by_value_by_proof_and_by_haste() -> None:
+    """The analyst's own first one is played."""
+    (position,) = some_positions(make("othello"), 1, (9, 9))
+    known: list[tuple[float | None, Any, int | None]] = [
+        (1.0, "win", 3), (1.0, "win", 7), (1.0, None, None), (0.5, None, None), (-0.5, None, None),
+        (-1.0, None, None), (-1.0, "loss", 9), (-1.0, "loss", 4), (None, None, None),
+    ]  # fmt: skip
+    moves = [
+        MoveAnalysis(action=action, line=(action,), value=value, outcome=outcome, plies=plies)
+        for action, (value, outcome, plies) in enumerate(known)
+    ]
+    for seed in range(20):
+        given = [moves[k] for k in np.random.default_rng(seed).permutation(len(moves))]
+        found = ranked(Analysis(position=position, moves=tuple(given)), 0.0)
+        assert found.moves == tuple(moves)
+        assert (found.value, found.choice) == (1.0, given[0].action)
+
+
+def test_symmetric_moves_share_what_is_known_of_each() -> None:
+    start = make("othello").start()
+    one, *others = start.legal_actions()
+    moves = [MoveAnalysis(action=one, line=(one,), value=0.6, probability=0.1)]
+    moves += [MoveAnalysis(action=action, line=(action,)) for action in others]
+    moves[1] = replace(moves[1], value=0.2, probability=0.3)
+    found = ranked(Analysis(position=start, moves=tuple(moves)), 0.0)
+    assert [(m.value, m.probability) for m in found.moves] == [pytest.approx((0.4, 0.2))] * 4
+    moves[2] = replace(moves[2], value=1.0, outcome="win", plies=5)
+    found = ranked(Analysis(position=start, moves=tuple(moves)), 0.0)
+    assert [(m.value, m.outcome, m.plies) for m in found.moves] == [(1.0, "win", 5)] * 4
+    assert [move.action for move in found.moves] == start.legal_actions()
+
+
+@pytest.mark.parametrize(
+    ("value", "outcome", "unit", "written"),
+    [
+        (1.0, None, "score", "+1.00"),
+        (-0.001, None, "score", "+0.00"),
+        (-2.0, None, "margin", "-2"),
+        (2.25, None, "margin", "+2.25"),
+        (-31.0, None, "heuristic", "-31"),
+        (None, None, "score", ""),
+        (-4.0, "loss", "margin", "loses by 4"),
+        (0.0, "draw", "margin", "draws"),
+        (1.0, "win", "score", "wins"),
+    ],
+)
+def test_values_are_written_by_their_unit(
+    value: Any, outcome: Any, unit: Any, written: str
+) -> None:
+    assert written_value(value, outcome, unit) == written
 
 
 def test_a_game_that_is_over_has_its_result() -> None:
@@ -219,6 +278,41 @@ def test_the_depths_of_a_search_are_counted_together() -> None:
     seen = itertools.islice(analyse_until(start, "alphabeta", lambda: False), 2)
     alone = (search_position(start, Limits(depth)).nodes for depth in (1, 2))
     assert [found.nodes for found in seen] == [*itertools.accumulate(alone)]
+
+
+def test_a_search_goes_on_until_all_is_proven() -> None:
+    """To the soonest win, or how late each move loses, as the table says; to the most points."""
+    game = make("wolf_and_sheep")
+    positions = some_positions(game, 60, (8, 40))
+    solved = Tablebase.load(game).lookup(stack(positions))
+    ends = [*zip(*(column.tolist() for column in solved), strict=True)]
+    for value, plies in ((1, 5), (-1, 4)):
+        position = positions[ends.index((value, plies))]
+        *_, found = analyse_until(position, "alphabeta", lambda: False)
+        assert (found.value, found.plies) == (value * MAX_VALUE, plies)
+        if value < 0:
+            exact = analyse(position, "perfect")
+            moves = [{m.action: m.plies for m in it.moves} for it in (exact, found)]
+            assert moves[0] == moves[1]
+    (late,) = some_positions(make("othello"), 1, (54, 54))
+    margin = lead_with_best_play(late.game, late)
+    *before, found = analyse_until(late, "alphabeta:endgame=3", lambda: False)
+    assert [it.margin for it in before] == [None] * len(before) != []
+    assert found.margin == prove(late, 100).margin == margin
+
+
+def test_the_time_of_an_analysis_begins_with_its_first_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: now[0])
+    monkeypatch.setattr("boardenvs.agents.analyse.clock", clock)
+    thinking, answer = AnalysisClock(5), Analysis(position=make("othello").start())
+    for now[0], over in ((10, False), (14, False), (16, True)):
+        if now[0] < 16:
+            assert thinking.start(answer) is answer
+        assert thinking.is_over() == over
+    assert not AnalysisClock(5).is_over()
 
 
 def test_the_first_answer_does_not_wait_for_a_long_end() -> None:

@@ -85,7 +85,8 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
         yield partial(alphabeta_for(game).search, state, seeds, Limits(1))
     stuck = state._replace(legal_bits=np.zeros_like(state.legal_bits))
     yield partial(Trees, game, stuck, zeros, TreeSettings(2, 1.0))
-    yield partial(gumbel_search, game, state, np.zeros((5, 65)), GumbelSettings(4))
+    for noise in (np.zeros((5, 65)), np.full((ROWS, 65), np.nan)):
+        yield partial(gumbel_search, game, state, noise, GumbelSettings(4))
     table, marks = Tablebase.load(games.make("tictactoe")), games.make("tictactoe").init(2)
     yield partial(table.lookup, marks._replace(words=(~marks.own, marks.opp)))
     yield partial(trained_policy(game).forward, np.zeros((5, 2, 8, 8), np.int8))

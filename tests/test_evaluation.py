@@ -148,11 +148,11 @@ def test_tuples_are_written_by_the_names_of_their_own_board() -> None:
 def test_files_hold_all_of_it(name: str, tmp_path: Path) -> None:
     game = make(name)
     evaluation = random_evaluation(game)
-    for written in (evaluation, with_one_ply(evaluation)):
+    for written in (replace(evaluation, notes={"games": 7}), with_one_ply(evaluation)):
         save_evaluation(written, tmp_path / "a.npz")
         again = load_evaluation(tmp_path / "a.npz")
         assert again.game.has_rules_of(game)
-        for part in ("tuples", "stages", "weights", "features", "one_ply"):
+        for part in ("tuples", "stages", "weights", "features", "one_ply", "notes"):
             np.testing.assert_equal(getattr(again, part), getattr(written, part))
 
 
@@ -218,6 +218,22 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     evaluation = random_evaluation(OTHELLO)
     with pytest.raises(ValueError, match=r"one_ply are int16 of \(6, 1\): they must be int16 of"):
         replace(evaluation, one_ply=evaluation.weights[:, :1])
+    for part, wrong, message in (
+        ("stages", (*evaluation.stages[:-1], 2.5), "stages must be 65 numbers from 0 to 64"),
+        ("stages", evaluation.stages[:-1], "stages must be 65 numbers from 0 to 64"),
+        ("tuples", (parse_tuple("a1 b1 c2"),) * 33, "more than 256 tuples and images"),
+        ("tuples", (parse_tuple("a1 b1 a1"),), "is not a tuple: it must be 1 to 10 different"),
+        ("tuples", (tuple(range(11)),), "is not a tuple: it must be 1 to 10 different"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            replace(evaluation, **{part: wrong})
+    for text, name in (
+        ("probcut=1", "othello"),
+        ("probcut=1,evaluation=trained", "lines_of_action"),
+    ):
+        with pytest.raises(ValueError, match=r"probcut is 1\.0: probcut needs a learnt evaluation"):
+            check_game(make_agent(f"alphabeta:{text}"), make(name))
+    check_game(make_agent("alphabeta:probcut=1,evaluation=trained"), OTHELLO)
     save_evaluation(evaluation, tmp_path / "a.npz")
     with pytest.raises(ValueError, match="judges othello, not othello_holes"):
         check_game(make_agent(f"alphabeta:evaluation={tmp_path / 'a.npz'}"), make("othello_holes"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import json
+import random
 import signal
 import sys
 import threading
@@ -33,6 +34,7 @@ from boardenvs.game.state import State, take
 from boardenvs.games import Othello, parse
 from boardenvs.kernel import ALL, set_backend
 from boardenvs.search import AlphaBeta, Limits, SearchResults, alphabeta, alphabeta_for
+from boardenvs.search.compiled.alphabeta import reduction
 from boardenvs.search.compiled.nodes import margin_of
 from boardenvs.search.evaluation import POINT
 from boardenvs.search.evaluation_file import trained_evaluation
@@ -40,6 +42,7 @@ from boardenvs.search.solver import _Searcher, search_position
 from boardenvs.utils.halting import run_until
 
 GOLDEN = HERE / "searches.json"
+REPEATING = "lines_of_action:size=5,rules=tournament"  # where a repetition draws
 RECORDED = ("othello", "wolf_and_sheep", "lines_of_action", "othello_holes", DESCRIBED)
 OTHELLO = make("othello")
 OVER, FORCED = (
@@ -56,9 +59,26 @@ def sample_of(name: str, rows: int = 6) -> State:
     return stack([random_position(game, seed, 4 * seed % 30) for seed in range(rows)])
 
 
+def remembering(position: Position, seed: int) -> Position:
+    """In a game with a history: as if many positions that may come in two plies had been there."""
+    live = [after for after in map(position.step, position.legal_actions()) if not after.is_over()]
+    keys = [after.step(action).words[-2] for after in live for action in after.legal_actions()]
+    keys = random.Random(seed).sample(keys, min(len(keys), len(position.history)))
+    return position._replace(history=(*keys, *position.history[len(keys) :]))
+
+
 def search_one(position: Position, limits: Limits) -> SearchResults:
     state = stack([position])
     return alphabeta_for(position.game).search(state, seeds_of(state), limits, forced=True)
+
+
+def search_second(position: Position, limits: Limits) -> SearchResults:
+    """The same beside another row, which is over and remembers nothing."""
+    over, game = position._replace(terminated=True), position.game
+    none = (0,) * len(position.legal_bits), (0,) * len(position.history)
+    state = stack([over._replace(legal_bits=none[0], history=none[1]), position])
+    found = alphabeta_for(game).search(state, seeds_of(state, 0), limits, forced=True)
+    return SearchResults(*(column[1:] for column in found))
 
 
 def line_of(position: Position, found: SearchResults) -> Position:
@@ -78,6 +98,7 @@ LIMITS = {
     "nodes=2000": Limits(nodes=2000, endgame=8),
     "probcut=1": Limits(4, probcut=1.0),
     "reductions": Limits(4, reductions=True),
+    "nodes=2000 of fewer": Limits(nodes=2000, endgame=6, probcut=1.2, reductions=True),
 }
 
 
@@ -96,11 +117,13 @@ def recorded(name: str, rows: slice, texts: Iterable[str] = LIMITS) -> Recorded:
     return found
 
 
-@pytest.mark.parametrize("name", RECORDED[:3])
+@pytest.mark.parametrize("name", RECORDED[:4])
 def test_searches_are_as_recorded(name: str) -> None:
-    """Few of them, none deep."""
+    """Few of them, none that takes long."""
     expected, rows = json.loads(GOLDEN.read_text())[name], slice(4, None, 4)
-    found = recorded(name, rows, list(LIMITS)[:3])
+    skipped = {"othello": (), "lines_of_action": ("nodes=2000", "probcut=1", "reductions")}
+    texts = [text for text in LIMITS if text not in skipped.get(name, ("nodes=2000",))]
+    found = recorded(name, rows, texts)
     assert found == {text: [x[rows] for x in expected[text]] for text in found}
 
 
@@ -114,7 +137,8 @@ def test_machine_code_searches_as_recorded() -> None:
 # ---- against plain search ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*VARIANTS, "checkers"])  # where a side may move again
+# Where a side may move again, and where what has been there before counts.
+@pytest.mark.parametrize("name", [*VARIANTS, "checkers", REPEATING])
 def test_values_and_actions_are_those_of_plain_search(name: str) -> None:
     """Early and at the end; a value called exact is one of the end, and no deeper search changes
     it; lines lead to what they promise.
@@ -124,10 +148,11 @@ def test_values_and_actions_are_those_of_plain_search(name: str) -> None:
     for seed in range(3):
         line, _ = random_line(game, seed, game.max_plies or 500)
         again = [a for a, b in pairwise(line[:-1]) if a.to_move == b.to_move][-2:]
-        for position in (line[(2 + 5 * seed) % (len(line) - 1)], line[-deepest], *again):
+        some = line[(2 + 5 * seed) % (len(line) - 1)], line[-deepest], *again
+        for position in (remembering(position, seed) for position in some):
             by_depth = [worths(game, position, depth) for depth in range(1, deepest + 1)]
             for depth, expected in enumerate(by_depth, start=1):
-                found = search_one(position, Limits(depth))
+                found = search_second(position, Limits(depth))
                 assert found.value == expected[int(found.action[0])] == max(expected.values())
                 if found.exact[0]:
                     assert abs(found.value[0]) > WIN // 2 or found.value == 0
@@ -187,7 +212,21 @@ def test_ends_are_those_of_plain_search(board: str) -> None:
         assert margin(game.start()) == -8
 
 
-# ---- wins and losses in so many plies ------------------------------------------------------------
+def test_what_searches_skip_is_never_the_end() -> None:
+    """Which they prove, however much they skip before it."""
+    game = make("othello_holes")
+    assert [reduction(*x) for x in ((2, 9), (3, 1), (3, 6), (4, 5), (4, 6), (5, 14), (6, 14))] == [
+        *(0, 0, 1, 1, 2, 2, 3)
+    ]
+    lines = [random_line(game, seed, 200)[0] for seed in range(6)]
+    state = stack([position for line in lines for position in line[-7:-5]])
+    search = alphabeta_for(game, trained_evaluation(game)).search
+    limits = Limits(20, probcut=0.1, reductions=True)
+    found = search(state, seeds_of(state), limits, forced=True)
+    for position, value, exact in zip(
+        game.positions(state), found.value.tolist(), found.exact, strict=True
+    ):
+        assert (margin_of(value), exact) == (lead_with_best_play(game, position), 1)
 
 
 # ---- rows, calls, threads ------------------------------------------------------------------------
@@ -237,7 +276,11 @@ def test_what_is_over_or_forced_is_not_searched() -> None:
         found = searcher.search(state, seeds_of(state), Limits(3), forced=forced)
         assert found.action[1:].tolist() == [OTHELLO.noop, 3]
         assert (found.nodes > 0).tolist() == (found.depth > 0).tolist() == [True, False, forced]
-    assert found.value[2] == WIN + 4
+        at_the_end = take(state, [1, 2])  # which limits may solve at once
+        found = searcher.search(at_the_end, seeds_of(at_the_end), Limits(endgame=61), forced=forced)
+        assert found.action.tolist() == [OTHELLO.noop, 3]
+        assert (found.depth > 0).tolist() == [False, forced]
+    assert found.value[1] == WIN + 4
     nothing = searcher.search(take(state, []), seeds_of(state)[:0], Limits(3))
     assert [len(column) for column in nothing] == [0] * 5
 
@@ -352,6 +395,8 @@ def test_ctrl_c_ends_a_search(backend: str) -> None:
         ({"nodes": 0}, "nodes is 0: it must be 1 to"),
         ({"time": float("nan")}, "time is nan: it must be more than 0 seconds"),
         ({"endgame": 65}, "endgame is 65: it must be 0 to 64"),
+        ({"probcut": 101}, "probcut is 101: it must be 0 to 100 deviations"),
+        ({"reductions": 1}, "reductions is 1: it must be true or false"),
     ],
 )
 def test_limits_that_are_none_are_named(wrong: dict[str, float], message: str) -> None:

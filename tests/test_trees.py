@@ -10,13 +10,13 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 import pytest
 from growing import search_trees
-from test_search import FORCED, OVER, sample_of, seeds_of
+from test_search import FORCED, OVER, REPEATING, remembering, sample_of, seeds_of
 from three_in_a_row import ThreeInARow
 from variants import make, random_position
 
@@ -24,7 +24,7 @@ from boardenvs import play_match
 from boardenvs.agents.mcts import MCTSAgent
 from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
-from boardenvs.game.state import Array, State, concat, take
+from boardenvs.game.state import Array, State, take
 from boardenvs.kernel import ALL
 from boardenvs.search import Trees, TreeSettings
 from boardenvs.search.gumbel import gumbel_search
@@ -212,7 +212,8 @@ def check_trees(name: str, evaluator: Toy | None) -> None:
     """In few trees and in many, and at the end of games, where they prove results."""
     game, rows = make(name), [3, 17, 21, 22, 24, 26]
     late = [random_position(game, seed, 56) for seed in range(7)]
-    state = concat([sample_of(name, 20), stack(late)])
+    some = [*game.positions(sample_of(name, 20)), *late]
+    state = stack([*map(remembering, some, range(27))])
     arguments: dict[str, Any] = {"simulations": 20, "c": 0.8, "evaluator": evaluator}
     found = search_trees(game, state, seeds_of(state, 0), **arguments)
     few = search_trees(game, take(state, rows), np.array(rows, np.uint64), **arguments)
@@ -226,8 +227,7 @@ def check_trees(name: str, evaluator: Toy | None) -> None:
     assert not found.visits[game.is_over(state)].any()
 
 
-@judged_both_ways
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize(("name", "evaluator"), [*product(GAMES, (None, Toy())), (REPEATING, None)])
 def test_trees_grow_as_plainly_written(name: str, evaluator: Toy | None) -> None:
     check_trees(name, evaluator)
 
@@ -324,6 +324,7 @@ def test_a_tree_alone_is_given_more_room(evaluator: Toy | None) -> None:
     for room in (90, 12):
         grown = Trees(OTHELLO, state, seeds, TreeSettings(room, 1.0, evaluator, 3))
         grown.search(90)
+        assert grown.tree.max_edges.tolist() == [grown.tree.edge_stride]
         found.append(grown.read())
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -404,6 +405,24 @@ def test_matches_use_trees_again_and_repeat() -> None:
 
 
 # ---- the parts of Gumbel search ------------------------------------------------------------------
+
+
+def test_the_settings_of_a_search_follow_from_its_size() -> None:
+    """An action is tried for each three simulations, 16 at most; 1,024 leaves are judged at once,
+    8 of a tree.
+    """
+    for simulations, halved, considered in (
+        (1, 1, 2),
+        (30, 30, 10),
+        (4096, 4096, 16),
+        (5000, 0, 2),
+    ):
+        settings = TreeSettings(9, 0.5, Toy(), halved=simulations)
+        policy = settings.policy(OTHELLO, 3).settings
+        assert (policy.simulations, policy.considered) == (halved, considered)
+        assert (policy.c_visit, policy.c_scale) == (50, 0.6)
+    leaves = [TreeSettings(9, 1.0, Toy()).leaves_at_once(trees) for trees in (1, 128, 200, 2000)]
+    assert (leaves, TreeSettings(9, 1.0).leaves_at_once(1)) == ([8, 8, 5, 1], 1)
 
 
 def test_sequential_halving() -> None:
