@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from inspect import signature
+from typing import Any
 
 import numpy as np
 import pytest
 from variants import KINDS
 
-from boardenvs.agents import AGENTS, check_game, make_agent
-from boardenvs.agents.alphabeta import AlphaBetaAgent
-from boardenvs.agents.mcts import MCTSAgent
+from boardenvs.agents import AGENTS, History, check_game, make_agent
+from boardenvs.agents.alphabeta import AlphaBetaAgent, _plan
+from boardenvs.agents.mcts import MCTSAgent, _preference
 from boardenvs.agents.spec import factory_of
 from boardenvs.game.openings import random_openings
 from boardenvs.game.position import stack
 from boardenvs.game.state import IntArray, State
 from boardenvs.games import Game, make
+from boardenvs.search import Limits, TreeResults
 
 
 def plays(name: str, game_id: str) -> bool:
@@ -85,6 +87,75 @@ def test_chance_decides_between_equal_moves(spec: str) -> None:
     assert len(np.unique(played)) == 4
 
 
+@pytest.mark.parametrize(
+    ("text", "game_id", "limits"),
+    [
+        ("", "othello", {"depth": 4}),
+        (":depth=2,evaluation=trained", "othello", {"depth": 2}),
+        (":nodes=9", "othello", {"nodes": 9, "endgame": 12}),
+        (":time=2,depth=7,endgame=3", "othello", {"time": 2.0, "depth": 7, "endgame": 3}),
+        (":nodes=9,evaluation=trained", "othello", {"nodes": 9, "endgame": 12, "probcut": 1.2}),
+        (
+            ":time=2,evaluation=trained",
+            "lines_of_action",
+            {"time": 2.0, "endgame": 12, "reductions": True},
+        ),
+        (
+            ":nodes=9,evaluation=trained,probcut=2,reductions=true,endgame=0",
+            "othello",
+            {"nodes": 9, "probcut": 2.0, "reductions": True},
+        ),
+    ],
+)
+def test_limits_that_are_not_given_are_as_the_guide_says(
+    text: str, game_id: str, limits: dict[str, Any]
+) -> None:
+    agent = make_agent(f"alphabeta{text}")
+    assert isinstance(agent, AlphaBetaAgent)
+    assert _plan(agent, make(game_id))[1] == Limits(**limits)
+
+
+@pytest.mark.parametrize(
+    ("text", "game_id", "kept"),
+    [
+        ("alphabeta:nodes=50", "othello", True),
+        ("alphabeta:nodes=50", "lines_of_action", False),  # values would be of another root
+        ("alphabeta:depth=1", "othello", False),  # whose tables would have no end
+    ],
+)
+def test_what_searches_keep_of_a_game(text: str, game_id: str, kept: bool) -> None:
+    game, memory, agent = make(game_id), dict[str, Any](), make_agent(text)
+    assert isinstance(agent, AlphaBetaAgent)
+    history = History(np.full((1, 1), -1, np.int32), [memory])
+    agent.act(game, game.init(1), np.random.default_rng(0), history)
+    assert ("table" in memory) == kept
+
+
+@pytest.mark.parametrize(
+    ("visits", "values", "lower", "upper", "best"),
+    [
+        ([9, 5, 0], [-0.9, 0.9, 0.0], [-1, -1, -1], [1, 1, 1], 0),
+        ([9, 1, 0], [0.9, 1.0, 0.0], [-1, 1, -1], [1, 1, 1], 1),  # a proven win
+        ([9, 1, 0], [-1.0, -0.8, 0.0], [-1, -1, -1], [-1, 1, 1], 1),  # a proven loss
+        ([9, 1, 3], [-0.1, 0.0, 0.4], [-1, 0, -1], [1, 0, 1], 1),  # a draw, as the others are worse
+        ([9, 1, 3], [0.1, 0.0, -0.9], [-1, 0, -1], [1, 0, 1], 0),
+        ([9, 1, 3], [0.1, 0.0, -0.9], [-1, 0, -1], [0, 0, 1], 1),  # what can be no better does not
+        ([9, 1, 3], [-1.0, -1.0, -1.0], [-1, -1, -1], [-1, -1, -1], 0),
+    ],
+)
+def test_trees_play_what_they_prove(
+    visits: list[int], values: list[float], lower: list[int], upper: list[int], best: int
+) -> None:
+    columns = [np.array([x]) for x in (visits, values, lower, upper)]
+    scores = columns[0] + (columns[1] + 1) / 4
+    assert _preference(TreeResults(*columns, scores)).argmax(axis=1).tolist() == [best]
+
+
+def test_without_limits_trees_have_200_simulations() -> None:
+    found = MCTSAgent().analyse(make("othello").start(), np.random.default_rng(0))
+    assert found.nodes == 200
+
+
 @dataclass(frozen=True)
 class Tuned:
     """An agent with one parameter of every kind."""
@@ -119,6 +190,7 @@ def test_parameters_are_read_by_their_types(tuned: None) -> None:
         ("mcts:rollouts=0", "simulations is 0: it must be 1 to"),
         ("greddy", "Did you mean 'greedy'"),
         ("runs/demo/policy.npz", "is a file: its player is 'policy:runs/demo/policy.npz'"),
+        ("model.zip", "is a file: its player is 'policy:model.zip'"),
         ("a.npz,shield=true", "its player is 'policy:a.npz,shield=true'"),
         ("alphabeta,depth=4", "no colon before its parameters: write alphabeta:depth=4"),
         ("tuned:", "without a parameter"),

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from negamax import lead_with_best_play, worths
-from variants import FAMILIAR, KINDS
+from negamax import WIN, lead_with_best_play, worths
+from variants import FAMILIAR, KINDS, random_line
 
 from boardenvs import games
 from boardenvs.agents import agent_for, make_agent
@@ -137,7 +137,7 @@ def test_what_every_analysis_holds(game_id: str, spec: str) -> None:
         assert sorted(move.action for move in found.moves) == legal
         content = json.loads(json.dumps(found.to_json(), allow_nan=False))
         assert fen.parse_position(game, content["position"]) == position
-        assert content["choice"] == game.action_name(found.choice, position)
+        assert content["choice"] == game.action_name(int(played[0]), position)
         assert [move["line"] for move in content["moves"]] == [
             found.names(move.line) for move in found.moves
         ]
@@ -152,20 +152,22 @@ def test_what_every_analysis_holds(game_id: str, spec: str) -> None:
 
 def test_moves_are_ranked_by_value_by_proof_and_by_haste() -> None:
     """The analyst's own first one is played."""
-    (position,) = some_positions(make("othello"), 1, (9, 9))
+    positions = some_positions(make("othello"), 20)
+    position = max(positions, key=lambda position: len(position.legal_actions()))
     known: list[tuple[float | None, Any, int | None]] = [
         (1.0, "win", 3), (1.0, "win", 7), (1.0, None, None), (0.5, None, None), (-0.5, None, None),
         (-1.0, None, None), (-1.0, "loss", 9), (-1.0, "loss", 4), (None, None, None),
     ]  # fmt: skip
     moves = [
         MoveAnalysis(action=action, line=(action,), value=value, outcome=outcome, plies=plies)
-        for action, (value, outcome, plies) in enumerate(known)
+        for action, (value, outcome, plies) in zip(position.legal_actions(), known, strict=False)
     ]
     for seed in range(20):
         given = [moves[k] for k in np.random.default_rng(seed).permutation(len(moves))]
         found = ranked(Analysis(position=position, moves=tuple(given)), 0.0)
         assert found.moves == tuple(moves)
         assert (found.value, found.choice) == (1.0, given[0].action)
+        assert [found.to_json()["choice"]] == found.names(given[0].line)
 
 
 def test_symmetric_moves_share_what_is_known_of_each() -> None:
@@ -220,16 +222,34 @@ def test_a_game_that_is_over_has_its_result() -> None:
 # ---- by alpha-beta -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("game_id", KINDS)
+@pytest.mark.parametrize("game_id", [*KINDS, "checkers", "lines_of_action:size=5,max_steps=12"])
 def test_alphabeta_values_every_move_by_full_search(game_id: str) -> None:
-    game = make(game_id)
+    """Early and at the end of games: values, proofs, and how soon; as deep as the best move."""
+    game, proven = make(game_id), set()
+    line, _ = random_line(game, 1, 500)
     for depth in (1, 2):
-        for position in some_positions(game, 2, seed=depth):
-            found = analyse(position, f"alphabeta:depth={depth}")
-            plain = worths(game, position, depth)
-            if found.unit == "heuristic":
-                for move in found.moves:
-                    assert move.value == np.clip(plain[move.action], -MAX_VALUE, MAX_VALUE)
+        some = some_positions(game, 2, seed=depth) if game.opening_plies else []
+        for position in [p for p in (*some, *line[-1 - depth : -1]) if not p.is_over()]:
+            found = search_position(position, Limits(depth))
+            plain = worths(game, position, max(found.depth, 1))
+            assert found.margin is None or game.margin_counts
+            for move in found.moves if found.unit == "heuristic" else ():
+                value = plain[move.action]
+                ahead = np.sign(value) * (abs(value) > WIN // 2)
+                assert move.value == np.clip(value, -MAX_VALUE, MAX_VALUE)
+                assert move.outcome == ("win" if ahead > 0 else "loss" if ahead else move.outcome)
+                assert move.outcome != "draw" or value == 0
+                assert move.plies == (WIN - abs(value) if ahead else None)
+                proven.add(move.outcome)
+    assert {"lines_of_action:size=5,max_steps=12": "draw"}.get(game_id) in {*proven, None}
+    assert game.margin_counts or len(proven) > 1
+
+
+def test_no_move_is_worth_more_than_the_best_whatever_ends_the_search() -> None:
+    for position in some_positions(make("othello"), 6):
+        found = search_position(position, Limits(nodes=60))
+        values = [move.value for move in found.moves if move.value is not None]
+        assert max(values) == found.value
 
 
 # ---- by tables, networks and trees ---------------------------------------------------------------

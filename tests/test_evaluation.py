@@ -218,6 +218,7 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     evaluation = random_evaluation(OTHELLO)
     with pytest.raises(ValueError, match=r"one_ply are int16 of \(6, 1\): they must be int16 of"):
         replace(evaluation, one_ply=evaluation.weights[:, :1])
+    wrong: Any
     for part, wrong, message in (
         ("stages", (*evaluation.stages[:-1], 2.5), "stages must be 65 numbers from 0 to 64"),
         ("stages", evaluation.stages[:-1], "stages must be 65 numbers from 0 to 64"),

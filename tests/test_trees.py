@@ -211,9 +211,9 @@ def plain_search(
 def check_trees(name: str, evaluator: Toy | None) -> None:
     """In few trees and in many, and at the end of games, where they prove results."""
     game, rows = make(name), [3, 17, 21, 22, 24, 26]
-    late = [random_position(game, seed, 56) for seed in range(7)]
-    some = [*game.positions(sample_of(name, 20)), *late]
-    state = stack([*map(remembering, some, range(27))])
+    positions = [*game.positions(sample_of(name, 20))]
+    positions += [random_position(game, seed, 56) for seed in range(7)]
+    state = stack([*map(remembering, positions, range(27))])
     arguments: dict[str, Any] = {"simulations": 20, "c": 0.8, "evaluator": evaluator}
     found = search_trees(game, state, seeds_of(state, 0), **arguments)
     few = search_trees(game, take(state, rows), np.array(rows, np.uint64), **arguments)
