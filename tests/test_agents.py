@@ -137,6 +137,7 @@ def test_what_searches_keep_of_a_game(text: str, game_id: str, kept: bool) -> No
         ([9, 5, 0], [-0.9, 0.9, 0.0], [-1, -1, -1], [1, 1, 1], 0),
         ([9, 1, 0], [0.9, 1.0, 0.0], [-1, 1, -1], [1, 1, 1], 1),  # a proven win
         ([9, 1, 0], [-1.0, -0.8, 0.0], [-1, -1, -1], [-1, 1, 1], 1),  # a proven loss
+        ([9, 8, 0], [-1.0, -1.0, 0.0], [-1, -1, -1], [-1, 1, 1], 1),
         ([9, 1, 3], [-0.1, 0.0, 0.4], [-1, 0, -1], [1, 0, 1], 1),  # a draw, as the others are worse
         ([9, 1, 3], [0.1, 0.0, -0.9], [-1, 0, -1], [1, 0, 1], 0),
         ([9, 1, 3], [0.1, 0.0, -0.9], [-1, 0, -1], [0, 0, 1], 1),  # what can be no better does not
@@ -154,6 +155,20 @@ def test_trees_play_what_they_prove(
 def test_without_limits_trees_have_200_simulations() -> None:
     found = MCTSAgent().analyse(make("othello").start(), np.random.default_rng(0))
     assert found.nodes == 200
+    halved = [agent._settings().halved for agent in (MCTSAgent(40), MCTSAgent(40, time=9))]
+    assert halved == [40, 0]  # as it is not known when a time ends
+
+
+@pytest.mark.parametrize("simulations", [3, 30])
+def test_no_move_of_a_tree_is_worth_more_than_its_choice(simulations: int) -> None:
+    """And what was not tried has no value."""
+    game, agent = make("othello"), MCTSAgent(simulations)
+    state = random_openings(game, 12, (8, 40), np.random.default_rng(0))
+    for position in game.positions(state):
+        moves = agent.analyse(position, np.random.default_rng(0)).moves
+        values = [move.value for move in moves if move.value is not None]
+        assert values == sorted(values, reverse=True)
+        assert [move.value is None for move in moves] == [not move.visits for move in moves]
 
 
 @dataclass(frozen=True)

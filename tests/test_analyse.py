@@ -226,10 +226,11 @@ def test_a_game_that_is_over_has_its_result() -> None:
 def test_alphabeta_values_every_move_by_full_search(game_id: str) -> None:
     """Early and at the end of games: values, proofs, and how soon; as deep as the best move."""
     game, proven = make(game_id), set()
-    line, _ = random_line(game, 1, 500)
     for depth in (1, 2):
-        some = some_positions(game, 2, seed=depth) if game.opening_plies else []
-        for position in [p for p in (*some, *line[-1 - depth : -1]) if not p.is_over()]:
+        some = some_positions(game, 2, seed=depth)
+        lines = (random_line(game, seed, 500)[0] for seed in range(4))
+        some += [line[place] for line in lines for place in (-2, -depth - 1)]
+        for position in [position for position in some if not position.is_over()]:
             found = search_position(position, Limits(depth))
             plain = worths(game, position, max(found.depth, 1))
             assert found.margin is None or game.margin_counts

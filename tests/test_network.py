@@ -179,6 +179,31 @@ def test_draws_are_by_probability_and_never_of_what_has_none(
 # ---- what it begins as ---------------------------------------------------------------------------
 
 
+def test_untrained_weights_are_as_large_as_signals_need() -> None:
+    """He's for ReLU in towers, smaller where a network is to begin even; or orthogonal ones."""
+    th.manual_seed(0)
+    game = make("othello")
+    tower = BoardNetwork(game, {"channels": 64, "blocks": 2})
+    found = {}
+    for name, layer in tower.layers.items():
+        weights = layer.weight.detach()[-8 if name == "maps" else 0 :]
+        found[name] = float(weights.std() * (weights[0].numel() / 2) ** 0.5)
+        assert not layer.bias.any()
+    expected = dict.fromkeys(found, 1.0) | dict.fromkeys(
+        ("second_0", "second_1", "pool_1", "policy", "value"), 0.1
+    )
+    assert found == pytest.approx(expected, rel=0.2)
+    assert tower.layers["maps"].weight[:-8].std() < 0.2 * tower.layers["maps"].weight[-8:].std()
+    flat = BoardNetwork(game, {"hidden": [32]})
+    flat.begin_orthogonal()
+    for name, gain in (("0", 2**0.5), ("policy", 0.01), ("value", 1.0)):
+        weights = flat.layers[name].weight
+        weights = weights if len(weights) <= weights.shape[1] else weights.T
+        th.testing.assert_close(
+            weights @ weights.T, gain**2 * th.eye(len(weights)), atol=1e-4, rtol=0
+        )
+
+
 def _by_ppo(settings: dict[str, Any], network: dict[str, Any]) -> Policy:
     ppo = PPOConfig.model_validate({**settings, "network": network})
     return policy_from_sb3(make_learner(ppo, make_env(ppo)), ppo.make_game())

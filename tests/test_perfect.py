@@ -10,7 +10,7 @@ from variants import make
 from boardenvs.agents import check_game, make_agent
 from boardenvs.agents.perfect import PerfectAgent
 from boardenvs.game.state import concat, put, take
-from boardenvs.games import WolfAndSheep
+from boardenvs.games import TicTacToe, WolfAndSheep
 from boardenvs.tablebase import Tablebase
 
 
@@ -45,6 +45,13 @@ def test_from_anywhere_it_gets_what_is_promised(
             np.testing.assert_array_equal(plies, distance)
         elif variant == CLASSIC:
             assert got[~promised].any()  # others go wrong
+
+
+def test_the_first_mark_is_in_a_corner_whichever() -> None:
+    """All nine squares draw, but after a corner only the reply in the centre does."""
+    game, rng = TicTacToe(), np.random.default_rng(0)
+    played = PerfectAgent().act(game, game.init(60), rng)
+    assert {*played.tolist()} == {0, 2, 6, 8}
 
 
 class OfOtherRules(WolfAndSheep):

@@ -8,6 +8,7 @@ from variants import make, random_record
 
 import boardenvs
 from boardenvs.agents import make_agent
+from boardenvs.agents.each import act_each
 from boardenvs.agents.history import History
 from boardenvs.game.fen import parse_position
 from boardenvs.game.position import stack
@@ -102,6 +103,29 @@ def test_a_player_is_asked_for_one_move():
         boardenvs.choose_action(position, "greddy")
     with pytest.raises(boardenvs.IllegalActionError, match="action 27"):
         boardenvs.choose_action(position, lambda seen: 27)
+
+
+def test_boards_are_asked_about_one_by_one_with_a_number_each():
+    """But not where there is no choice."""
+    forced = parse_position(OTHELLO, "8/8/8/8/8/8/8/brr5 black")
+    state, asked = stack([OTHELLO.start(), forced, OTHELLO.start()]), []
+
+    def ask(session, number):
+        asked.append(number)
+        return session.legal_actions()[number % 4]
+
+    chosen = [act_each(OTHELLO, state, None, ask, np.random.default_rng(5)) for _ in range(2)]
+    assert (
+        chosen[0].tolist()
+        == chosen[1].tolist()
+        == [
+            OTHELLO.start().legal_actions()[asked[0] % 4],
+            3,
+            OTHELLO.start().legal_actions()[asked[1] % 4],
+        ]
+    )
+    assert asked[:2] == asked[2:]
+    assert asked[0] != asked[1]
 
 
 def test_a_part_of_a_history_has_its_own_games_and_memory():

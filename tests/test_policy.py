@@ -109,11 +109,14 @@ def test_towers_in_machine_code_are_those_of_numpy(ranks: int, files: int, chann
     assert replace(network, size={**network.size, "channels": 8}).compiled_trunk is None
 
 
-def test_a_tower_that_says_tanh_is_refused() -> None:
-    """It would be computed with ReLU."""
+def test_a_tower_that_says_what_is_not_computed_is_refused() -> None:
+    """Towers have ReLU, and no pool in the first block."""
     network = random_policy(OTHELLO, TOWER).network
     with pytest.raises(ValueError, match="tanh"):
         Policy(OTHELLO, replace(network, size=TOWER | {"activation": "tanh"}))
+    layers = {**network.layers, "pool_0": network.layers["pool_1"]}
+    with pytest.raises(ValueError, match=r"the layers are .*'pool_0', .*: they must be "):
+        Policy(OTHELLO, replace(network, layers=layers))
 
 
 @pytest.mark.parametrize("spec", ["hex", "checkers", "chess"])
@@ -251,6 +254,7 @@ CASES: dict[str, tuple[dict[str, bytes], str]] = {
     "a tower too tall": (tower(blocks=1 << 40), r"has \[8, 1099511627776\]: .* from 1 to 16384"),
     "too wide": (tower(channels=1 << 13), "weights and biases: at most 16777216 are read"),
     "planes that are not there": (tower(flat=[1, 2]), r"flat is \[1, 2\]: .* a list of planes"),
+    "planes in another order": (tower(flat=[1, 0]), r"flat is \[1, 0\]: .* a list of planes"),
     "no planes": (tower(flat=[True]), r"flat is \[True\]: .* a list of planes"),
     "no size": (about(format=3, network={"flat": []}), "channels"),
     "shape": (

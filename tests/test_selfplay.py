@@ -255,6 +255,8 @@ def test_the_pool_draws_the_last_snapshots_by_its_seed(tmp_path: Path) -> None:
     pool, other = filled_pool(tmp_path / "a"), filled_pool(tmp_path / "b")
     draws = [steps_of(pool.draw(2)) for _ in range(40)]
     assert draws == [steps_of(other.draw(2)) for _ in range(40)]
+    differently = filled_pool(tmp_path / "c", seed=1)
+    assert draws != [steps_of(differently.draw(2)) for _ in range(40)]
     assert {name for draw in draws for name in draw} == {"10", "20", "30"}
     assert all(len(set(draw)) == 2 for draw in draws)
     assert all(len({*steps_of(pool.draw(3))}) == 3 for _ in range(9))
