@@ -7,9 +7,12 @@ from boardenvs.kernel.loops import (
     ONE,
     ZERO,
     Array,
+    add_words,
     entry,
     number,
     popcount,
+    prefetch,
+    sum_weights,
     trailing_zeros,
     word,
 )
@@ -52,3 +55,14 @@ def mix_all(seeds: Array, mixed: Array) -> None:
     """Random bits of each seed."""
     for k in range(len(seeds)):
         mixed[k] = mix(seeds[k])
+
+
+@entry
+def add_and_weigh(words: Array, weights: Array, start: int, groups: int) -> int:
+    """The sum of the words and those after them, in place of the first, and the weights of the
+    numbers in it; the words after them are the offsets.
+    """
+    count = word(12 * groups)
+    prefetch(words, 0)
+    add_words(words, word(0), word(0), count, count)
+    return sum_weights(weights, word(start), words, word(0), count + count, count)

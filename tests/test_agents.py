@@ -149,7 +149,8 @@ def test_trees_play_what_they_prove(
 ) -> None:
     columns = [np.array([x]) for x in (visits, values, lower, upper)]
     scores = columns[0] + (columns[1] + 1) / 4
-    assert _preference(TreeResults(*columns, scores)).argmax(axis=1).tolist() == [best]
+    results = TreeResults._make((*columns, scores))
+    assert _preference(results).argmax(axis=1).tolist() == [best]
 
 
 def test_without_limits_trees_have_200_simulations() -> None:

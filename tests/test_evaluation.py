@@ -224,6 +224,7 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
         ("stages", evaluation.stages[:-1], "stages must be 65 numbers from 0 to 64"),
         ("tuples", (parse_tuple("a1 b1 c2"),) * 33, "more than 256 tuples and images"),
         ("tuples", (parse_tuple("a1 b1 a1"),), "is not a tuple: it must be 1 to 10 different"),
+        ("tuples", ((0, 64),), r"\['a1', 64\] is not a tuple"),
         ("tuples", (tuple(range(11)),), "is not a tuple: it must be 1 to 10 different"),
     ):
         with pytest.raises(ValueError, match=message):

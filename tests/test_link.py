@@ -44,3 +44,15 @@ def test_one_mixing_function_for_ints_arrays_and_machine_code(backend: str) -> N
     mixed, array = words(3), np.array(seeds, np.uint64)
     linked().mix_all(array, mixed)
     assert expected == [*map(mix, seeds)] == mix(array).tolist() == mixed.tolist()
+
+
+def test_numbers_of_16_bits_are_added_and_weighed_four_at_a_time(backend: str) -> None:
+    rng, add_and_weigh = np.random.default_rng(0), linked().add_and_weigh
+    for groups in (1, 2):
+        count = 12 * groups
+        one, other = rng.integers(0, 1 << 15, (2, 4 * count), dtype=np.uint16)
+        offsets, weights = rng.integers(50, size=4 * count), rng.integers(-99, 99, 70_000)
+        array = np.concatenate([one.view(np.uint64), other.view(np.uint64), offsets.astype("u8")])
+        found = add_and_weigh(array, weights.astype(np.int16), 7, groups)
+        assert array[:count].view(np.uint16).tolist() == (one + other).tolist()
+        assert found == weights[7 + offsets + one + other].sum()

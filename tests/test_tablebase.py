@@ -205,7 +205,7 @@ def test_solving_anew_gives_the_table_that_is_kept(monkeypatch: pytest.MonkeyPat
 
 def test_tic_tac_toe_is_solved_as_by_plain_search() -> None:
     game = TicTacToe()
-    table, kept = Tablebase.load(game), dict[Position, int]()
+    table, kept = Tablebase(game, build.solve_all(game)), dict[Position, int]()
 
     def value(position: Position) -> int:
         if position not in kept:
