@@ -75,6 +75,7 @@ def test_every_game_and_rule_is_listed():
     found = {spec: cells for spec, *cells in rows(run("games")) if spec}
     others = "lines_of_action:rules=tournament", "checkers:rules=openspiel"
     assert len(found) == len({*VARIANTS, *FAMILIAR, *others})
+    assert found["wolf_and_sheep:rules=described"] == ["wolf, sheep", "", "513", "8x8x11"]
     assert found["othello_holes"] == ["black, white", "holes=39582420959232", "65", "8x8x3"]
 
 

@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import WRONG_PLAYERS, run
+from test_policy import random_policy
 from variants import make
 
 import boardenvs
 from boardenvs import PositionError, games
+from boardenvs.agents.policy_file import save_policy
 from boardenvs.board.bitboard import from_squares
 from boardenvs.game import fen
 from boardenvs.game.game import Game
@@ -267,6 +269,7 @@ COMMANDS = [
     ("match othello python:raising:x random", "ZeroDivisionError: .* line 1"),
     ("match othello python:broken:x random", "SyntaxError"),
     ("exam othello", "othello is a game: name a player, as in `boardenvs exam trained"),
+    ("exam policy:tictactoe.npz", "can play no game that has an exam: .*tictactoe, not othello"),
     ("exam greedy --game othello:holes=1", "there is no exam for othello:holes=1"),
     # Positions.
     ("analyse wolf_and_sheep '3w4/8/8/8/8/8/8/ss2s1s1 wolf'", "four sheep on squares of one"),
@@ -303,6 +306,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("games.txt", "games.txt.jsonl"):
         (path / name).write_text("f5d6c3\nf5a1\n")
     save(path / "games.jsonl", [Record(OTHELLO, (20,))])
+    save_policy(random_policy(make("tictactoe")), path / "tictactoe.npz")
     save(path / "over.jsonl", [Record(make("tictactoe"), (0, 3, 1, 4, 2))])
     return path
 

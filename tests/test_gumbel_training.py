@@ -357,11 +357,11 @@ def test_a_batch_is_learnt_down_the_gradient_of_its_loss() -> None:
         """At this distance from the weights: of the policy, of values, and the entropy."""
         with th.no_grad():
             for x, direction in zip(weights, directions, strict=True):
-                x += distance * direction
+                x.add_(distance * direction)
             planes = th.from_numpy(game.observe_planes(state))
             logits, predicted = learner.network(planes, th.from_numpy(legal))
             for x, direction in zip(weights, directions, strict=True):
-                x -= distance * direction
+                x.sub_(distance * direction)
         likely = np.exp(logits.double().numpy()) * legal
         likely /= likely.sum(axis=1, keepdims=True)
         logs = np.log(np.where(legal, likely, 1))

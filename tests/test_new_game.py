@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -9,6 +10,10 @@ from pathlib import Path
 
 import pytest
 from command_line import run
+from variants import random_line
+
+from boardenvs import games
+from boardenvs.cli import games as module
 
 
 @pytest.fixture(autouse=True)
@@ -31,6 +36,30 @@ def test_its_tests_pass() -> None:
         'reach_the_edge = "boardenvs_reach_the_edge:ReachTheEdge"'
         in (folder / "pyproject.toml").read_text()
     )
+
+
+def test_what_is_written_is_a_game_also_after_a_disk_was_full(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    words = ["new-game", "reach_it", "--rows", "3", "--columns", "4", "--folder", "mine"]
+    written, left = module.write_atomically, iter(range(3))
+
+    def full(path: Path, content: bytes) -> None:
+        if next(left, None) is None:
+            raise OSError(errno.ENOSPC, "full")
+        written(path, content)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "write_atomically", full)
+        assert "full" in run(*words, code=2)
+    assert not [path for path in Path("mine").rglob("*") if path.is_file()]
+    run(*words)
+    monkeypatch.syspath_prepend("mine")
+    game = games.make("boardenvs_reach_it:ReachIt")
+    del sys.modules["boardenvs_reach_it"]
+    assert (game.title, *game.board) == ("Reach it", 3, 4)
+    positions, _ = random_line(game, 0, 99)
+    assert positions[-1].is_over()
 
 
 @pytest.mark.parametrize(

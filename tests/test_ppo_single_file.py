@@ -27,8 +27,11 @@ TINY = ["--total-timesteps", "1000", "--num-envs", "32", "--num-steps", "16", "-
 TINY += ["--num-minibatches", "2", "--pool-every", "512", "--eval-pairs", "3"]
 
 
-def test_it_needs_torch_numpy_and_boardenvs_alone() -> None:
+def test_it_needs_torch_numpy_and_boardenvs_alone(capsys: pytest.CaptureFixture[str]) -> None:
     text = FILE.read_text(encoding="utf-8")
+    with pytest.raises(SystemExit):
+        ppo_single_file.parse_args(["--help"])
+    assert "(default: 0.9)" in capsys.readouterr().out
     names = set(re.findall(r"^ *(?:import|from) (\w+)", text, re.MULTILINE))
     assert names - set(sys.stdlib_module_names) == {"torch", "numpy", "boardenvs"}
 

@@ -2,8 +2,11 @@
 
 import base64
 import re
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from variants import make, random_record
 
 from boardenvs.report import Document, ReportTable
 from boardenvs.report.figures import drawing, to_svg
@@ -68,6 +71,65 @@ def test_a_learning_curve_is_of_scores_within_their_intervals(monkeypatch):
     (band,) = axes.collections
     corners = {tuple(point) for point in band.get_paths()[0].vertices.tolist()}
     assert corners == {(1, 0.125), (2, 0.25), (1, 0.375), (2, 0.625)}
+
+
+FOUND = """
+# tiny: wolf_and_sheep, seed 7
+
+3,000 steps in 12.3 minutes of wall time and 45.6 of CPU time, evaluations included. Made with \
+torch 2, numpy 3. The best policy is that of step 2,000, chosen by the exact solution.
+
+![Scores over steps](learning_curve.svg)
+
+## Against the report's opponents
+
+8 games each, on openings that did not choose the policy; a draw counts ½. *Shielded* takes a win \
+in one and avoids a loss in one.
+
+| opponent | player | score | 95 % interval | won / drawn / lost |
+| --- | --- | ---: | ---: | ---: |
+| random | policy | 0.625 | 0.250 to 0.750 | 4 / 2 / 1 |
+| random | policy, shielded | 0.875 | 0.500 to 1.000 | 6 / 2 / 0 |
+
+## By the exact solution
+
+Of all positions that games can reach and a role has won, the share in which its move keeps the win.
+
+| metric | policy | policy, shielded |
+| --- | ---: | ---: |
+| wolf keeps | 0.5 | 0.75 |
+
+## What to do next
+"""
+
+
+def test_a_report_of_a_training_says_what_was_found(monkeypatch):
+    report = pytest.importorskip("training.report")
+    monkeypatch.setattr(report, "draw_learning_curve", lambda results, best: SVG)
+    numbers = (0.625, 0.25, 0.75, 4, 2, 1), (0.875, 0.5, 1, 6, 2, 0)
+    names = ("score", "low", "high", "wins", "draws", "losses")
+    kinds = ("policy", "policy, shielded")
+    final = report.FinalEvaluation(
+        scores={
+            kind: {"random": dict(zip(names, its, strict=True))}
+            for kind, its in zip(kinds, numbers, strict=True)
+        },
+        samples=[random_record(make("tictactoe"))],
+        exact={kind: {"wolf keeps": x} for kind, x in zip(kinds, (0.5, 0.75), strict=True)},
+    )
+    suite = SimpleNamespace(opponents=("random",), pairs=4)
+    config = SimpleNamespace(name="tiny", seed=7, evaluation=suite, report=suite)
+    best = SimpleNamespace(steps=2000, exact={"wolf keeps": 0.5})
+    game = make("wolf_and_sheep")
+    run = SimpleNamespace(
+        config=config, best=best, steps=3000, game=game, folder=Path("runs"), results=[]
+    )
+    result = {"minutes": 12.34, "cpu_minutes": 45.6, "made_with": {"torch": 2, "numpy": 3}}
+    text = report._document(run, final, result).markdown()
+    assert text.startswith(FOUND.lstrip())
+    best.exact = {}
+    text = report._document(run, final, result).markdown()
+    assert "step 2,000, chosen by its worst score against random." in text
 
 
 def test_names_of_others_keep_their_signs():

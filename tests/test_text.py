@@ -454,6 +454,14 @@ def test_tools_test_a_model(monkeypatch):
     assert "Your time for a move, 100 seconds, is over" in found
 
 
+def test_tools_tell_how_a_game_ended():
+    tools, position = GameTools("tictactoe"), make("tictactoe").start()
+    for won, said in ((1.0, "You have won."), (0.0, "It is a draw."), (-1.0, "You have lost.")):
+        tools._env = SimpleNamespace(done=True, reward=won, position=position)
+        told = f"The game is over. {said}\nThe last position: 3/3/3 x 0"
+        assert tools.board() == told
+
+
 def test_the_command_makes_the_tools_that_it_is_asked_for(monkeypatch):
     made = []
     monkeypatch.setattr(mcp, "GameTools", lambda *given, **named: made.append((given, named)))

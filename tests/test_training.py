@@ -537,7 +537,12 @@ def test_policies_are_ranked_by_their_worst_score() -> None:
 
 
 def test_a_result_reads_as_its_numbers() -> None:
-    known = {"steps": 9, "minutes": 1, "cpu_minutes": 1, "losses": {"train/value_loss": 3.0}}
+    known: dict[str, Any] = {
+        "steps": 9,
+        "minutes": 1,
+        "cpu_minutes": 1,
+        "losses": {"train/value_loss": 3.0},
+    }
     score = Score(score=0.625, low=0.5, high=0.75, wins=4, draws=2, losses=1)
     result = SuiteResult(scores={"random": score}, exact={"wolf keeps": 0.25}, kept=0.125, **known)
     assert str(result) == "random 0.625 [0.500, 0.750] +4 =2 -1   wolf keeps 0.25"
