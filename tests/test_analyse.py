@@ -309,8 +309,9 @@ def test_a_search_goes_on_until_all_is_proven() -> None:
     ends = [*zip(*(column.tolist() for column in solved), strict=True)]
     for value, plies in ((1, 5), (-1, 4)):
         position = positions[ends.index((value, plies))]
-        *_, found = analyse_until(position, "alphabeta", lambda: False)
+        *before, found = analyse_until(position, "alphabeta", lambda: False)
         assert (found.value, found.plies) == (value * MAX_VALUE, plies)
+        assert len(before) < plies
         if value < 0:
             exact = analyse(position, "perfect")
             moves = [{m.action: m.plies for m in it.moves} for it in (exact, found)]

@@ -181,6 +181,10 @@ def test_what_takes_seconds_in_machine_code_is_not_said_to_take_minutes(
         assert search.takes_long(played_as(moves))
         search.solution(played_as(moves))
     assert re.findall(r"with (\d) discs on the board", caplog.text) == ["6"]
+    for backend, discs in (("numba", 10), ("numpy", 16)):
+        monkeypatch.setattr(connect_four, "get_backend", lambda backend=backend: backend)
+        long = [search.takes_long(played(plies, 1)) for plies in (discs - 1, discs)]
+        assert long == [True, False]
     assert "without Numba" not in caplog.text
 
 

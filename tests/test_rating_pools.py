@@ -221,6 +221,9 @@ def test_a_mixture_has_its_share() -> None:
     actions = mixed.act(OTHELLO, OTHELLO.init(4000), np.random.default_rng(0))
     assert 0.22 < (actions == actions.max()).mean() < 0.28
     assert len(set(actions.tolist())) == 2
+    for players in ((first, make_agent("perfect")), (make_agent("perfect"), first)):
+        with pytest.raises(ValueError, match="'perfect' cannot play othello"):
+            Mixture(*players, 0.25).check_game(OTHELLO)
 
 
 class Always:

@@ -320,6 +320,14 @@ def test_a_limit_of_nodes_is_kept_and_used(name: str) -> None:
     assert 1 <= depths[0] < depths[-1]
 
 
+def test_a_search_that_is_cut_short_takes_no_loss_for_granted() -> None:
+    """Where it has seen the best moves lose, and no others, it plays another one."""
+    game = make("lines_of_action:size=5")
+    for seed, place, nodes in ((2, -7, 800), (4, -7, 500), (7, -7, 800), (9, -5, 500)):
+        found = search_one(random_line(game, seed, 300)[0][place], Limits(nodes=nodes))
+        assert (found.exact[0], found.value[0] < -WIN // 2) == (0, False)
+
+
 def test_a_time_ends_a_search() -> None:
     state, start = OTHELLO.init(1), OTHELLO.start()
     for seconds in (0.05, 1e-9):

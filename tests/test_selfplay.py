@@ -264,6 +264,7 @@ def test_the_pool_draws_the_last_snapshots_by_its_seed(tmp_path: Path) -> None:
     assert all(isinstance(agent, PolicyAgent) and agent.sample for agent in pool.draw(3))
     assert len(list((tmp_path / "a").glob("*.npz"))) == 4  # the oldest stays on disk
     restored = OpponentPool(tmp_path / "a", 3, 99)
+    restored.add(random_policy(games.make("othello")), 99)  # which is forgotten
     assert restored.restore(pool.snapshot()) == []
     assert [steps_of(restored.draw(2)) for _ in range(10)] == [
         steps_of(pool.draw(2)) for _ in range(10)

@@ -179,6 +179,19 @@ def test_it_is_solved_once_for_all_processes_and_caps(
     assert solved == ["classic", "described", "classic"]
 
 
+def test_where_nothing_can_be_kept_it_is_solved_again(
+    solved: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: object) -> None:
+        raise OSError("no room")
+
+    monkeypatch.setattr(build, "keep", refuse)
+    for _ in range(2):
+        with pytest.warns(UserWarning, match=r"could not be kept \(no room\): each process solves"):
+            check(CLASSIC)
+    assert solved == ["classic"] * 2
+
+
 def test_a_torn_file_is_not_trusted(solved: list[str]) -> None:
     check(CLASSIC)
     (path,) = cache_folder().glob("*.tablebase")

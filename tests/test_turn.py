@@ -15,6 +15,8 @@ import boardenvs
 from boardenvs.game.game import Game
 from boardenvs.game.position import Position, stack
 from boardenvs.games import LinesOfAction
+from boardenvs.kernel.backend import no_compiling
+from boardenvs.kernel.threads import run_in_parts
 
 pytestmark = pytest.mark.usefixtures("as_written")
 
@@ -117,6 +119,34 @@ def test_threads_change_nothing(in_machine_code: None) -> None:
         assert threading.active_count() < before + number  # this one is one of them
     for one, shared in zip(*found, strict=True):
         np.testing.assert_array_equal(one, shared)
+
+
+def test_an_error_in_another_thread_is_raised() -> None:
+    boardenvs.kernel.set_num_threads(2)
+    begun = threading.Event()
+
+    def run(part: Any) -> None:
+        if threading.current_thread() is threading.main_thread():
+            begun.wait(10)
+            return
+        begun.set()
+        raise KeyError("in a thread")
+
+    with pytest.raises(KeyError, match="in a thread"):
+        run_in_parts(run, [np.zeros(1000)], 1000)
+    with pytest.raises(ValueError, match="number of threads is 1025: it must be 1 to 1024"):
+        boardenvs.kernel.set_num_threads(1025)
+
+
+def test_work_that_is_over_soon_is_not_compiled(
+    in_machine_code: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless the environment says how; and afterwards all is as before."""
+    for variable, within in (("", "numpy"), ("numba", "numba")):
+        monkeypatch.setenv("BOARDENVS_BACKEND", variable)
+        with pytest.raises(KeyError, match=within), no_compiling():
+            raise KeyError(boardenvs.kernel.get_backend())
+        assert boardenvs.kernel.get_backend() == "numba"
 
 
 @pytest.fixture(autouse=True)
