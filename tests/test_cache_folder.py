@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
+import sys
+from collections import namedtuple
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -73,3 +78,78 @@ def test_a_folder_that_others_own_or_may_write_is_not_used(
     with pytest.warns(UserWarning, match="another user owns .*shared, or may write to it"):
         assert cache_folder() == private_folder() != shared
     assert stat.S_IMODE(private_folder().stat().st_mode) == 0o700
+
+
+# ---- machine code in it; with compiling: `test_compile_cache.py` ---------------------------------
+
+
+@pytest.fixture
+def compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The cache of machine code, in an empty folder."""
+    monkeypatch.setenv("BOARDENVS_CACHE", str(tmp_path / "cache"))
+    return pytest.importorskip("boardenvs.kernel.compile_cache")
+
+
+def test_a_file_of_machine_code_is_named_by_all_that_it_depends_on(
+    compiled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numba = pytest.importorskip("numba")
+    make: Any = namedtuple
+    one, other = (make("Fields", names)(1, 2) for names in ("a b", "b a"))
+
+    def named(source: str = "a", function: str = "f", kind: Any = 1, processor: str = "x") -> str:
+        made_of = SimpleNamespace(__globals__={"SOURCE_DIGEST": source}, __name__=function)
+        codegen = SimpleNamespace(magic_tuple=lambda: (processor,))
+        signature = (numba.typeof(kind), numba.typeof(1))
+        return str(compiled.MachineCode(made_of).path(signature, codegen))
+
+    names = [named(), named("b"), named(function="g"), named(kind=1.0), named(processor="y")]
+    names += [named(kind=one), named(kind=other)]
+    for module, name, value in (
+        (compiled, "FORMAT", 0),
+        (numba, "__version__", "0"),
+        (compiled.sys, "version_info", (0,)),
+        (numba.config, "OPT", 9),
+    ):
+        with monkeypatch.context() as changed:
+            changed.setattr(module, name, value)
+            names.append(named())
+    assert len(set(names)) == len(names) == 11
+    assert named() == names[0]
+
+
+def test_machine_code_that_is_damaged_is_not_read(compiled: Any) -> None:
+    path, content = cache_folder() / f"a{compiled.SUFFIX}", b"machine code"
+    assert compiled._read(path) is None  # as there is none
+    whole = hashlib.sha256(content).digest() + content
+    keep(path, whole)
+    assert compiled._read(path) == content
+    for damaged in (whole[:-1], b"x" + whole[1:], whole[:7]):
+        keep(path, damaged)
+        with pytest.warns(RuntimeWarning, match="is not used .it is damaged.: it is compiled anew"):
+            assert compiled._read(path) is None
+
+
+def test_ctrl_c_ends_what_compiles_and_nothing_else_does(
+    compiled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed = list[Any]()
+    monkeypatch.setattr(sys, "unraisablehook", printed.append)
+    hook, other = sys.unraisablehook, SimpleNamespace(exc_type=KeyError)
+    with compiled._interruptible():
+        sys.unraisablehook(other)
+    assert printed == [other]
+    with pytest.raises(KeyboardInterrupt), compiled._interruptible():
+        sys.unraisablehook(SimpleNamespace(exc_type=KeyboardInterrupt))
+    assert (printed, sys.unraisablehook) == ([other], hook)
+
+
+def test_compiling_is_announced_once(
+    compiled: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(compiled, "_announced", False)
+    with caplog.at_level("INFO", "boardenvs"):
+        compiled._announce()
+        compiled._announce()
+    assert caplog.text.count("compiling with Numba") == 1
+    assert f"kept in {cache_folder()}" in caplog.text

@@ -109,6 +109,27 @@ def test_towers_in_machine_code_are_those_of_numpy(ranks: int, files: int, chann
     assert replace(network, size={**network.size, "channels": 8}).compiled_trunk is None
 
 
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_a_flat_plane_enters_a_layer_as_one_number_four_times_as_large(activation: str) -> None:
+    """After the squares of all other planes, plane by plane."""
+    rng, planes = np.random.default_rng(0), np.zeros((2, 3, 2, 2), np.int8)
+    planes[:, ::2] = rng.integers(0, 2, (2, 2, 2, 2))
+    planes[0, 1] = 1
+    sizes = {"0": (9, 5), "policy": (5, 6), "value": (5, 1)}
+    layers: dict[str, Any] = {
+        n: (rng.normal(size=s), rng.normal(size=s[1])) for n, s in sizes.items()
+    }
+    size = {"hidden": [5], "flat": [1], "activation": activation}
+    found = PolicyNetwork(layers, size).outputs(planes)
+    for row in range(2):
+        seen = [*planes[row, 0].flat, *planes[row, 2].flat, 4 * planes[row, 1, 0, 0]]
+        hidden = np.dot(seen, layers["0"][0]) + layers["0"][1]
+        hidden = np.tanh(hidden) if activation == "tanh" else np.maximum(hidden, 0)
+        for name, outputs in zip(("policy", "value"), found, strict=True):
+            expected = hidden @ layers[name][0] + layers[name][1]
+            np.testing.assert_allclose(np.atleast_1d(outputs[row]), expected, rtol=1e-5)
+
+
 def test_a_tower_that_says_what_is_not_computed_is_refused() -> None:
     """Towers have ReLU, and no pool in the first block."""
     network = random_policy(OTHELLO, TOWER).network

@@ -380,6 +380,33 @@ def test_the_first_limit_that_is_met_ends_a_move() -> None:
     assert time.monotonic() - began >= 0.05
 
 
+def test_lines_follow_the_most_visits_or_what_is_proven() -> None:
+    """To the end of the game, if the result is proven."""
+    game, proven = make("wolf_and_sheep"), set()
+    for seed in range(8):
+        position = random_position(game, seed, 30)
+        if position.is_over():
+            continue
+        trees = Trees(game, stack([position]), np.ones(1, np.uint64), TreeSettings(100, 1.0))
+        trees.search(100)
+        results = trees.read()
+        for action in position.legal_actions():
+            line, kept = trees.line(0, action), trees.keep(0, action)
+            lower, upper = results.lower[0, action], results.upper[0, action]
+            if lower == upper:
+                end = position
+                for played in line:
+                    end = end.step(played)
+                assert end.is_over()
+                assert result_of(end) * (1 if end.to_move == position.to_move else -1) == lower
+                proven.add(int(lower))
+            elif kept is not None and kept.tree.lower[0] == -1 and len(line) > 1:
+                edges = slice(kept.tree.first_edge[0], kept.tree.first_edge[0] + kept.tree.edges[0])
+                most = kept.tree.edge_visits[edges].argmax()
+                assert line[1] == kept.tree.edge_action[edges][most]
+    assert proven == {-1, 1}
+
+
 # ---- tree reuse ----------------------------------------------------------------------------------
 
 

@@ -340,7 +340,8 @@ class Trees:
         node = child_of(tree, row * tree.max_nodes, action)
         while node != NONE and tree.edges[node]:
             edges = np.array(edges_of(node, tree))
-            promising = self._bounds(tree.edge_child[edges], node)[1] >= tree.upper[node]
+            least, most = self._bounds(tree.edge_child[edges], node)
+            promising = (least >= tree.lower[node]) & (most >= tree.upper[node])
             edge = edges[np.lexsort((-edges, tree.edge_visits[edges], promising))[-1]]
             if tree.edge_visits[edge] == 0:
                 break
