@@ -44,6 +44,8 @@ def test_table(game_id):
 def test_y_is_the_rank_in_all_that_is_said_of_squares(game_id):
     module, text, _ = page(game_id)
     game = games.make(game_id)
+    last = {int(n) for n in re.findall(r"Action [sx], 0 to\s(\d+)", text)}
+    assert last <= {game.action_sizes[0] - 1}
     (row,) = re.findall(r"`observation\[(.+?), x-1, plane\]`", text)
     numbers = re.findall(r"`s = (.+?)`", text) + re.findall(
         r"Action (\d[^,]+?\(x-1\))", module.__doc__

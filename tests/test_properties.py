@@ -145,6 +145,8 @@ def test_views_of_a_batch_are_those_of_each_position(name, backend, seed):
     views = game.views.of_movers(state, rng.integers(count, size=len(positions)))
     if name in ("hex", "checkers"):
         assert (views // count).tolist() == [position.to_move for position in positions]
+    second = [position.to_move * game.views.of_second for position in positions]
+    assert game.views.by_movers(state)[1].tolist() == second
     seen, legal = game.views.seen(state, views), game.legal(state)
     for row, (position, view) in enumerate(zip(positions, views.tolist(), strict=True)):
         other, symmetry = view >= count, game.symmetries[view % count]

@@ -6,6 +6,7 @@ import errno
 import math
 import multiprocessing
 import os
+import select
 import signal
 import tempfile
 import time
@@ -18,7 +19,7 @@ from boardenvs.arena import make_settings, play_pairings, run_tournament
 from boardenvs.arena.tournament_settings import make_plan
 from boardenvs.cli import match as match_command
 from boardenvs.records import check, load
-from boardenvs.utils.child import TimedCalls
+from boardenvs.utils.child import ChildProgram, TimedCalls
 from boardenvs.utils.ending import ENDING, handling
 from training.run import stop_requests
 
@@ -71,6 +72,27 @@ def test_a_process_that_ended_between_two_calls_is_replaced(capfd):
     assert calls.call(os.getpid) != first
     with pytest.raises(ValueError, match="exit code 3"):
         calls.call(os._exit, 3)
+
+
+def test_a_program_s_end_is_told_as_it_was(monkeypatch):
+    """It gets no secrets, and its output ends when it closes it."""
+    monkeypatch.setenv("MY_TOKEN", "secret")
+    monkeypatch.setenv("MY_NAME", "name")
+    for script, output, errors, how in (
+        ("", b"", b"/no/program: No such file or directory\n", "with exit code 127"),
+        ("kill -9 $$", b"", b"", "by signal 9 (SIGKILL)"),
+        ("echo $MY_TOKEN$MY_NAME; echo x >&2; exit 3", b"name\n", b"x\n", "with exit code 3"),
+    ):
+        program = ChildProgram(["sh", "-c", script] if script else ["/no/program"])
+        assert program.how_it_ended() == how
+        assert (os.read(program.stdout, 99), os.read(program.stderr, 99)) == (output, errors)
+        assert not program.is_closed
+        program.close()
+        assert program.is_closed
+    program = ChildProgram(["sh", "-c", "exec >&-; exec sleep 100"])
+    assert select.select([program.stdout], [], [], 30)[0]
+    assert os.read(program.stdout, 99) == b""
+    program.close()
 
 
 class Looking:
