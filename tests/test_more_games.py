@@ -170,6 +170,36 @@ def test_texts_name_what_is_beside_the_squares() -> None:
             parse_position(game, text)
 
 
+START = "-" * 27 + "OX------XO" + "-" * 27  # of Othello, as collections of endgames have it
+
+
+@pytest.mark.parametrize(
+    ("text", "to_move", "ply"),
+    [
+        *((START, 0, 0), (f"{START}X", 0, 0), (f"{START}O", 1, 0), (f"{START} Black", 0, 0)),
+        *((f"{START} O", 1, 0), (f"{START} White 13", 1, 13), (f"{START} white", 1, 0)),
+        (START.replace("X", "*").replace("O", "o") + " *", 0, 0),
+        (START.replace("X", "b").replace("O", "W").replace("-", ".") + "w 7", 1, 7),
+        (START.replace("X", "B").replace("O", "w").replace("-", "_") + " red", 1, 0),
+    ],
+)
+def test_positions_of_endgame_collections(text: str, to_move: int, ply: int) -> None:
+    othello = make("othello")
+    expected = othello.position(othello.start().by_role(), to_move, ply)
+    assert parse_position(othello, text) == expected
+
+
+def test_squares_of_endgame_collections_begin_with_a1() -> None:
+    """Wherever that is: Othello counts its ranks from the top."""
+    for name, square in (("othello", 56), ("lines_of_action", 0)):
+        position = parse_position(make(name), "XX" + "-" * 61 + "O X")
+        assert (position.own, position.opp) == (0b11 << square, 1 << (63 ^ square))
+    for name in ("go", "connect_four", "hex"):
+        for seed in range(3):  # with numbers of two digits on boards of ten files and more
+            position = random_line(make(name), seed, 30)[0][-1]
+            assert parse_position(position.game, position.fen()).by_role() == position.by_role()
+
+
 # ---- search --------------------------------------------------------------------------------------
 
 

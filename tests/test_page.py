@@ -14,6 +14,8 @@ from boardenvs.board.bitboard import squares_of
 from boardenvs.games import GAMES, make
 from boardenvs.records import Record, replay, save
 from boardenvs.records.page import write_page
+from boardenvs.render import to_svg
+from boardenvs.render.geometry import NOTEBOOK_UNIT
 
 OTHELLO, LINES = make("othello"), make("lines_of_action")
 
@@ -121,6 +123,16 @@ def test_a_notebook_has_the_page_of_a_record_in_a_frame():
     assert page == write_page([record], legal=True)
     (shown,) = data_of(page)["games"]
     assert [bool(step[-1]) for step in shown["steps"]] == [True] * 10
+
+
+def test_notebooks_show_positions_with_their_legal_moves_or_with_labels():
+    position, unit = OTHELLO.start(), NOTEBOOK_UNIT
+    assert position._repr_svg_() == to_svg(OTHELLO, position, legal=True, unit=unit)
+    shown = position._repr_svg_({0: "7"})
+    assert shown == to_svg(OTHELLO, position, labels={0: "7"}, unit=unit)
+    with pytest.raises(AttributeError, match="module 'boardenvs' has no attribute 'nothing'"):
+        _ = boardenvs.nothing
+    assert {"play_match", "records", "chess_v0"} <= {*dir(boardenvs)}
 
 
 def test_notebooks_show_analyses_and_matches_as_tables():
