@@ -331,7 +331,7 @@ def test_ratings_are_those_of_the_pool_or_called_relative(written: tuple[Path, R
     assert report.count("| relative |") == 1
     assert report.count("| rating |") == 2
     lonely = play_here(make_settings(["random", HIGHEST], ["othello"], pairs=1))
-    assert lonely.tables[0].scale == "relative"
+    assert [(table.name, table.scale) for table in lonely.tables] == [("othello", "relative")]
     # A name is no anchor.
     named = play_here(make_settings({"random": "random", "greedy": HIGHEST}, ["othello"], pairs=1))
     assert named.tables[0].scale == "relative"

@@ -170,6 +170,9 @@ def test_a_tournament_removes_what_it_wrote_and_nothing_else(tmp_path, monkeypat
         patch.setattr(tournament, "write_atomically", full)
         with pytest.raises(OSError, match="No space left"):
             play(path, overwrite=True)
+    assert not {path / "games.jsonl", path / "report.md"} & {*path.iterdir()}
+    with pytest.raises(ValueError, match="--resume goes on with it, --overwrite replaces it"):
+        play(path)
     play(path, overwrite=True)  # it is still known to be a tournament
     assert {p for p in path.rglob("*") if p.is_file()} == ours | theirs
 
@@ -196,3 +199,6 @@ def test_the_files_of_others_are_not_replaced(tmp_path, content):
     with pytest.raises(ValueError, match=r"is not replaced: .*tournament\.json(:| is of)"):
         play(tmp_path, overwrite=True)
     assert [path.read_text() for path in kept] == [content, "mine"]
+    other = put(tmp_path / "other" / "notes.txt").parent
+    with pytest.raises(ValueError, match=r"is not used: it has files but no tournament\.json"):
+        play(other, overwrite=True)

@@ -219,6 +219,27 @@ def test_the_generators_of_libraries_begin_with_each_task_by_its_seed() -> None:
     assert all(np.not_equal(first, other))
 
 
+class Counting(RandomAgent):
+    """Counts what it is asked, and what no number of a file can be."""
+
+    asked = 0
+
+    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+        self.asked += len(state.ply)
+        return super().act(game, state, rng)
+
+    def report(self) -> dict[str, float]:
+        return {"asked": self.asked, "nothing": 0.0, "endless": float("inf")}
+
+
+def test_counts_of_an_agent_are_those_of_the_match() -> None:
+    agent = Counting()
+    for _ in range(2):
+        stats = play_match("tictactoe", "random", agent, 3).stats[1]
+        assert stats.counts == {"asked": stats.moves}
+    assert agent.asked > stats.moves
+
+
 def test_statistics_of_matches_add_up() -> None:
     one = PlayerStats(repeats=2, moves=3, timed_moves=1, cpu_seconds=0.5, counts={"nodes": 4})
     both = PlayerStats.sum([one, one])

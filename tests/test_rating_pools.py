@@ -173,6 +173,28 @@ def test_who_wins_or_loses_all_games_is_outside_the_pool(
     assert chance == pytest.approx(0.025, rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("games", "beyond", "places"), [(40, 60, ("on", "on")), (1000, 120, ("above", "below"))]
+)
+def test_who_is_outside_the_pool_is_so_beyond_chance(
+    known: Callable[..., Strength], games: int, beyond: int, places: tuple[str, str]
+) -> None:
+    """And anchors are listed from the strongest, without the player itself."""
+    ratings = {"random": 0.0, "greedy": 150.0, "positional": 300.0}
+    for strength, where in zip((300 + beyond, -beyond), places, strict=True):
+        known(ratings | {"greedy": strength}, rng=np.random.default_rng(1))
+        found = estimate_rating(OTHELLO, "greedy", published(ratings), games=games, seconds=None)
+        assert (found.where, found.rating > 300, found.rating < 0) == (
+            where,
+            strength > 300,
+            strength < 0,
+        )
+        assert [anchor.agent for anchor in found.against] == ["positional", "random"]
+    for wrong in ({"games": 1}, {"seconds": 0.0}):
+        with pytest.raises(ValueError, match="it must be"):
+            estimate_rating(OTHELLO, "greedy", published(ratings), **wrong)  # type: ignore[arg-type]
+
+
 def test_the_same_seed_gives_the_same_rating_and_time_ends_it() -> None:
     game, agent = make("wolf_and_sheep"), make_agent("greedy")
     pool = replace(rating_pool(game), anchors=rating_pool(game).anchors[:2])

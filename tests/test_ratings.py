@@ -125,6 +125,8 @@ def test_a_chain_of_scores_bounds_whom_the_anchor_never_beat() -> None:
     scores = {("a", "b"): [most], ("b", "c"): [most], ("a", "c"): [all_]}
     found = rate(["a", "b", "c"], scores, {"c": 0})
     assert np.isfinite(found.high).all()
+    longer = {**scores, ("c", "d"): [most]}  # whom only one of them has met
+    assert np.isfinite(rate(["a", "b", "c", "d"], longer, {"d": 0}).high).all()
     scores["b", "c"] = [all_]  # now a and b are above c by any amount
     found = rate(["a", "b", "c"], scores, {"c": 0})
     assert np.isinf(found.high).tolist() == [True, True, False]
@@ -145,7 +147,8 @@ def test_games_of_files_count_once_whether_they_have_openings_or_not() -> None:
             for players in [("a", "b") if number % 2 else ("b", "a")]
             for goal in [(100.0, 0.0) if won == (players[0] == "a") else (0.0, 100.0)]
         ]
-        found = rate_pairings(["a", "b"], records, {"b": 0})
+        unfinished = [Record(game, (), None, None, ("a", "b"), {}), Record(game, ())]
+        found = rate_pairings(["a", "b"], records + unfinished, {"b": 0})
         assert found.rating[0] == pytest.approx(400 * math.log10(30.5 / 10.5))
         widths.append(found.high[0] - found.low[0])
     assert widths[1] < widths[0] == widths[2], "a win and a loss of each second opening vary less"

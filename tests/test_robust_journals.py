@@ -85,6 +85,7 @@ OTHER = games("positional", "random")
         (games("greedy", "random", pairs=1) + OTHER, "lines 5 to 8: openings is None"),
         ([*OTHER[:2], *games("greedy", "random")[2:]], NO_FIT),
         ([*OTHER[:2], {**OTHER[2], "goal": None}, OTHER[3]], NO_FIT),
+        ([*OTHER[:2], *({**line, "game": "othello"} for line in OTHER[2:])], NO_FIT),
     ],
 )
 def test_games_that_contradict_the_tournament_are_named(folder, more, message):
