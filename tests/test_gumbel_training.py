@@ -9,6 +9,8 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +37,7 @@ from boardenvs.game.openings import random_openings
 from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import WIN
 from boardenvs.game.state import FloatArray, State, concat, take
+from boardenvs.games import parse
 from boardenvs.search import Limits
 from boardenvs.search.evaluation_file import trained_evaluation
 from boardenvs.search.halving import GumbelSettings
@@ -129,7 +132,9 @@ def test_a_share_of_the_plies_is_searched_in_full_with_noise_and_learnt() -> Non
     play, recorder = begun({"simulations": 4, "considered": 4, "full_share": 0.4})
     noisy = set()
     for before, after in seen(play, recorder, 40):
-        _, policy, full, _, _ = recorder.plies[-1]
+        _, policy, full, values, _ = recorder.plies[-1]
+        judged = First().evaluate(play.game, before)[1]
+        np.testing.assert_allclose(values[~full], judged[~full])
         assert policy.sum(axis=1) == pytest.approx(full * 1.0, abs=0.01)
         expected = after_first(play, before)
         assert ((after.own == expected.own) | over(play.game, expected))[~full].all()
@@ -150,6 +155,10 @@ def test_quick_searches_have_no_noise() -> None:
 def test_the_settings_of_a_search_are_those_of_the_run() -> None:
     settings = SearchSettings(considered=3, c_scale=0.9).with_simulations(7)
     assert settings == GumbelSettings(simulations=7, considered=3, c_scale=0.9)
+    small = {"name": "x", "game": "lines_of_action", "steps": 1, "network": {"hidden": [8]}}
+    assert GumbelConfig.model_validate(small).game_to_train() == parse(
+        "lines_of_action:max_steps=200"  # from scratch without the usual limit
+    )
 
 
 def test_one_side_plays_without_search_and_against_an_opponent_the_network_does() -> None:
@@ -204,6 +213,21 @@ def test_games_leave_their_results_at_their_own_positions(opponents: dict[str, f
     for spec in opponents:
         assert metrics[f"games/{spec}"] == pytest.approx(np.mean(points))
         assert np.isnan(game_metrics(play.boards.take_ended())[f"games/{spec}"])
+
+
+def test_workers_share_the_boards_and_play_games_of_their_own() -> None:
+    play, _ = begun({"workers": 2}, opening_plies=[10, 20])
+    begins = []
+    for worker in (0, 1, 0):
+        play.begin(worker)
+        begins.append((play.boards.state.own.tolist(), deepcopy(play.snapshot())))
+    (_, one), (_, other), _ = begins
+    assert len(one["games"]) == BOARDS // 2
+    assert not {*one["games"]} & {*other["games"]}
+    assert one["begun"] == BOARDS // 2  # the number of the next game
+    assert begins[0][0] != begins[1][0]
+    assert one["rng"] != other["rng"]
+    assert same(begins[0], begins[2])
 
 
 # ---- what is kept --------------------------------------------------------------------------------
@@ -424,8 +448,20 @@ def result(folder: Path) -> list[Any]:
     return [content[name] for name in ("steps", "to_learn", "rng", "learner", "replay", "round")]
 
 
-def test_a_run_that_resumes_goes_on_bit_for_bit(tiny: str) -> None:
-    """A tower; a fully connected network does in the tests of workers."""
+def test_nothing_is_learnt_before_a_batch_of_positions_has_results(tmp_path: Path) -> None:
+    own = {"boards": 8, "opening_plies": [0, 0]}
+    small = {**TINY, "name": "tiny", "self_play": own, "search": {"simulations": 1}}
+    run = GumbelRun(GumbelConfig.model_validate(small), tmp_path)
+    with closing(run._rounds):
+        metrics = run._update()
+    assert (run.steps, run._to_learn, metrics["train/gradient_steps"]) == (64, 0, 0)
+    assert np.isnan(metrics["train/policy_loss"])
+
+
+def test_a_run_that_resumes_goes_on_bit_for_bit(tiny: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tower; a fully connected network does in the tests of workers. Each position is learnt
+    twice, each time with drills.
+    """
     sets = [
         "network={channels: 4, blocks: 2}",
         "learning.drills=1",
@@ -445,10 +481,21 @@ def test_a_run_that_resumes_goes_on_bit_for_bit(tiny: str) -> None:
     run = GumbelRun(settings, folder)
     run.resume(Console(quiet=True))
     assert run.steps < expected[0]
-    rates = {}
+    rates, drilled, loss = {}, list[th.Tensor](), Drills.loss
+
+    def noted(*arguments: Any) -> th.Tensor:
+        drilled.append(loss(*arguments))
+        return drilled[-1]
+
+    monkeypatch.setattr(Drills, "loss", noted)
+    gradients = 0.0
     while run.steps < expected[0]:
-        rate = run._update()["train/learning_rate"]
-        rates[run.steps] = rate
+        steps, left = run.steps, run._to_learn
+        metrics = run._update()
+        rates[run.steps] = metrics["train/learning_rate"]
+        gradients += (taken := metrics["train/gradient_steps"])
+        assert run._to_learn - left == 2 * (run.steps - steps) - 48 * taken
+    assert len(drilled) == gradients > 0
     assert [rate for steps, rate in rates.items() if steps >= 256] == [pytest.approx(5e-5)]
     falling = {steps: 1e-3 - steps / 256 * (1e-3 - 5e-5) for steps in rates if steps < 256}
     assert {steps: rates[steps] for steps in falling} == pytest.approx(falling)

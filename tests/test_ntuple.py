@@ -6,6 +6,7 @@ import itertools
 import json
 import signal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,13 @@ pytest.importorskip("torch")
 pytest.importorskip("pydantic")
 
 from boardenvs.board.bitboard import from_squares
+from boardenvs.game.fen import parse_position
 from boardenvs.game.game import Game
 from boardenvs.game.openings import random_openings
-from boardenvs.game.position import stack
+from boardenvs.game.position import Position, stack
 from boardenvs.game.state import FloatArray, State
 from boardenvs.games import make
-from boardenvs.search import alphabeta_for
+from boardenvs.search import Evaluation, Limits, alphabeta_for
 from boardenvs.search.evaluation import POINT, Terms
 from boardenvs.search.evaluation_file import load_evaluation, parse_tuple
 from boardenvs.utils.console import python_command
@@ -29,7 +31,7 @@ from training.command import read_settings
 from training.evaluation import Score
 from training.ntuple import run as learning
 from training.ntuple.__main__ import main
-from training.ntuple.fit import Fit, fit, stages_of
+from training.ntuple.fit import Fit, as_evaluation, fit, stages_of
 from training.ntuple.ntuple_settings import (
     FitSettings,
     GenerationSettings,
@@ -41,11 +43,13 @@ from training.ntuple.play import (
     Positions,
     load_positions,
     moved_on,
+    of_ended,
     of_search,
     play,
     save_positions,
 )
 from training.ntuple.run import NTupleRun
+from training.ntuple.tempo import without_tempo
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs" / "ntuple"
 TUPLES = tuple(map(parse_tuple, ("a1 b1", "d3 e3 f3", "b2 c3")))
@@ -60,8 +64,9 @@ SHORT = (
 )
 
 
-def test_weights_that_make_the_results_are_found() -> None:
+def test_weights_that_make_the_results_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of each stage; a strong prior pulls them to 0, neighbouring stages to each other."""
+    monkeypatch.setattr("training.ntuple.fit._ROWS", 1000)
     game, rng = make("othello"), np.random.default_rng(1)
     terms, stages = Terms(game, TUPLES), stages_of(game.board, 2, 4, 64)
     state = random_openings(game, 6000, (6, 40), rng)
@@ -96,11 +101,81 @@ def test_weights_that_make_the_results_are_found() -> None:
     assert alike[0] == pytest.approx(alike[1])
 
 
+def test_stages_are_of_equal_length_and_weights_are_rounded() -> None:
+    board = make("tictactoe").board
+    assert stages_of(board, 3, 2, 7).tolist() == [0, 0, 0, 0, 1, 1, 2, 2, 2, 2]
+    assert stages_of(board, 4, 0, 9).tolist() == [0, 0, 0, 1, 1, 2, 2, 2, 3, 3]
+    terms = Terms(make("tictactoe"), (parse_tuple("a1", board),))
+    fitted = np.zeros((1, terms.size))
+    fitted[0, :3] = np.array([1e9, -1e9, 2.6]) / POINT
+    found = as_evaluation(terms, np.zeros(10, np.int64), fitted, {})
+    assert found.weights[0, :3].tolist() == [32767, -32767, 3]
+
+
+def test_what_an_evaluation_credits_to_the_side_to_move_is_taken_from_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All of it, where values are nothing else."""
+    monkeypatch.setattr("training.ntuple.tempo._GAMES", 20)
+    game, rng = make("tictactoe"), np.random.default_rng(0)
+    terms = Terms(game, tuple(parse_tuple(text, game.board) for text in ("a1 b1 c1", "a2 b2")))
+    weights = np.zeros((2, terms.size), np.int16)
+    weights[:, np.unique(terms.kept[-1])] = [[30], [-50]]
+    stages = tuple(stages_of(game.board, 2, 0, 9).tolist())
+    credited = Evaluation(game, terms.tuples, stages, weights)
+    state = random_openings(game, 30, (0, 7), rng)
+    assert {*credited.values(state).tolist()} == {4 * 30, 4 * -50}
+    assert not without_tempo(credited, rng).values(state).any()
+
+
+def position_at(game: Game, state: State, row: int) -> Position:
+    own, opp, to_move = (int(column[row]) for column in (state.own, state.opp, state.to_move))
+    return game.position((opp, own) if to_move else (own, opp), to_move)
+
+
+def test_one_side_in_a_share_of_the_games_is_the_heuristic(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here searches play the first legal move, and those of the heuristic the last one."""
+    game, asked = make("tictactoe"), set[tuple[bool, Limits]]()
+
+    def searching(game: Game, evaluation: Any = None) -> Any:
+        def search(state: State, seeds: Any, limits: Limits) -> SimpleNamespace:
+            asked.add((evaluation is None, limits))
+            legal = [position_at(game, state, row).legal_actions() for row in range(len(seeds))]
+            return SimpleNamespace(action=np.array([x[0 if evaluation else -1] for x in legal]))
+
+        return SimpleNamespace(search=search)
+
+    monkeypatch.setattr("training.ntuple.play.alphabeta_for", searching)
+    settings = GenerationSettings(games=60, opening_plies=(0, 0), against_heuristic=0.75)
+    evaluation: Any = "learnt"
+    found = play(game, evaluation, settings, 60, np.random.default_rng(0))
+    assert asked == {(False, settings.limits), (True, Limits(1))}
+    sides = []
+    for number in range(60):
+        state, by = found.take(np.flatnonzero(found.game == number)).as_state(game), set()
+        line = [position_at(game, state, row) for row in np.argsort(state.ply).tolist()]
+        for before, after in itertools.pairwise(line):
+            first, *_, last = (before.step(a).by_role() for a in before.legal_actions())
+            assert after.by_role() in (first, last)
+            by.add((before.to_move, after.by_role() == last))
+        sides.append([role for role, is_heuristic in by if is_heuristic])
+        assert len(by) == 2  # a side is one of the two in all of a game
+    assert sides.count([]) == pytest.approx(15, abs=9)
+    assert sides.count([0]) == pytest.approx(sides.count([1]), abs=20)
+    assert sides.count([]) + sides.count([0]) + sides.count([1]) == 60
+
+
 def test_positions_know_how_their_games_ended() -> None:
-    """Results of one game are the same to a side, and their signs change with the side to move."""
+    """Results of one game are the same to a side, and their signs change with the side to move: at
+    the end, where it is solved, they are those of best play.
+    """
     settings = GenerationSettings(games=3, depth=1, endgame=6, opening_plies=(4, 8))
-    rng = np.random.default_rng(0)
-    positions = play(make("othello"), None, settings, 3, rng)
+    game, rng = make("othello"), np.random.default_rng(0)
+    positions = play(game, None, settings, 3, rng)
+    late = positions.take(np.bitwise_count(positions.words).sum(axis=1) >= 60)
+    assert len({*late.to_move.tolist()}) == 2
+    for row, result in enumerate(late.result.tolist()):
+        assert result == lead_with_best_play(game, position_at(game, late.as_state(game), row))
     for number in range(3):
         of_game = positions.game == number
         to_first = positions.result * (1 - 2 * positions.to_move)
@@ -153,6 +228,10 @@ def test_targets_are_what_search_says() -> None:
         afters = [position.step(action) for action in position.legal_actions()]
         worst = min(int(game.values(stack([after]))[0]) for after in afters)
         assert value == pytest.approx(-worst / POINT)
+    wiped_out = stack([parse_position(game, "8/8/8/8/8/8/8/bw6 black")])
+    assert of_search(engine, wiped_out, TargetSettings(depth=2), rng).tolist() == [64]
+    ended = game.step(wiped_out, np.array([2]))  # all squares are the winner's
+    assert of_ended(game, ended).tolist() == [-64]
     late = random_openings(game, 4, (54, 56), np.random.default_rng(3))
     solved = of_search(engine, late, TargetSettings(depth=1, endgame=10), rng)
     for position, value in zip(game.positions(late), solved.tolist(), strict=True):

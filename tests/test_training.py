@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import itertools
 import json
@@ -57,6 +58,8 @@ from training.run_settings import (
     RunSettings,
     SuiteSettings,
     between,
+    find_device,
+    find_precision,
 )
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
@@ -312,8 +315,9 @@ def test_a_run_goes_on_with_its_own_settings(
     tmp_path: Path, kind: str, override: str, message: str | None
 ) -> None:
     path = tmp_path / "small.yaml"
-    path.write_text(yaml.safe_dump(SMALL[kind]))
+    path.write_text(yaml.safe_dump(SMALL[kind] | {"name": "mine"}))
     before, now = (read_settings(KINDS[kind], path, words) for words in ([], [override]))
+    assert before.name == now.name == "mine"
     folder = tmp_path / "run"
     with run_folder(folder, before):
         save_checkpoint(folder, 1, {})
@@ -361,6 +365,30 @@ def test_what_goes_on_does_so_as_it_began(tiny: str, capsys: pytest.CaptureFixtu
     words = [tiny, "--trust", "--set", "seed=3"]
     assert training_command("training.ppo", PPOConfig, lambda *_: False, words) == 130
     assert f"-m training.ppo {tiny} --resume --trust --set seed=3\n" in capsys.readouterr().out
+
+    def on_a_full_disk(*_: Any) -> bool:
+        raise OSError(errno.ENOSPC, "full")
+
+    words += ["--overwrite"]
+    assert training_command("training.ppo", PPOConfig, on_a_full_disk, words) == 1
+    said = capsys.readouterr().err
+    assert re.search(
+        r"^error: .*full\nWhen it is fixed: .* --resume --trust --set seed=3$", said, re.M
+    )
+
+
+def test_devices_are_those_that_torch_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    for gpus, name, found in (
+        (0, "auto", "cpu"), (2, "auto", "cuda"), (2, "cuda:1", "cuda:1"), (1, "cuda", "cuda"),
+        (2, "cpu", "cpu"), (0, "cuda", None), (1, "cuda:1", None),
+    ):  # fmt: skip
+        monkeypatch.setattr(th.cuda, "device_count", lambda gpus=gpus: gpus)
+        error = pytest.raises(ConfigError, match=f"torch has {gpus} GPUs")
+        with nullcontext() if found else error:
+            assert str(find_device(name)) == found
+    for able, precision in (({"amx_bf16": True}, "bfloat16"), ({}, "float32")):
+        monkeypatch.setattr(th.cpu, "get_capabilities", lambda able=able: able)
+        assert find_precision(th.device("cpu")) == precision
 
 
 # ---- what is due between updates ---------------------------------------------------------------
