@@ -7,6 +7,8 @@ import io
 import math
 import os
 import re
+import shutil
+import sys
 import unicodedata
 from collections.abc import Callable
 from functools import partial
@@ -28,7 +30,7 @@ from boardenvs.utils.checks import (
     unknown,
 )
 from boardenvs.utils.child import describe_end, is_secret
-from boardenvs.utils.console import make_console
+from boardenvs.utils.console import counting, make_console, python_command
 from boardenvs.utils.decoding import decode, parse_json, parse_yaml
 from boardenvs.utils.ending import message_of, why_interrupted
 from boardenvs.utils.files import append_lines, naming, read_bytes, safe_name
@@ -339,3 +341,17 @@ def test_what_others_wrote_is_printed_without_control_characters(
 ) -> None:
     make_console().print("\x1b[2J[bold]" + "x" * 110)
     assert capsys.readouterr().out == "\N{REPLACEMENT CHARACTER}[2J[bold]" + "x" * 110 + "\n"
+
+
+def test_progress_in_a_file_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
+    for every, lines in ((0.0, ["1 of 10: games", "2 of unknown: more"]), (1e6, [])):
+        with counting("games", every) as show:
+            show(1, 10)
+            show(2, None, "more")
+        assert capsys.readouterr().err.splitlines() == lines
+
+
+def test_commands_to_copy_begin_with_the_python_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    for found, begins in ((sys.executable, "python"), ("/other/python", sys.executable)):
+        monkeypatch.setattr(shutil, "which", lambda name, found=found: found)
+        assert python_command("boardenvs", "a b") == f"{begins} -m boardenvs 'a b'"

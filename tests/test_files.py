@@ -27,8 +27,13 @@ from boardenvs.utils.files import (
     check_folder,
     check_replaceable,
     check_writable,
+    is_unused,
     one_process_at_a_time,
+    refuse_links,
+    remove_left_over,
+    remove_written,
     whole_lines,
+    working_alone,
     write_atomically,
     written,
 )
@@ -141,6 +146,36 @@ def test_lines_are_appended_whole(tmp_path):
 
 
 # ---- folders -------------------------------------------------------------------------------------
+
+
+def test_what_was_written_is_known_and_removed_and_nothing_behind_links(tmp_path):
+    folder, elsewhere, names = tmp_path / "run", tmp_path / "elsewhere", ["report.md", "pool/*.npz"]
+    looked = []
+    with working_alone(folder, names, lambda: looked.append(folder.exists())):
+        assert looked == [False, True]  # again with the lock
+        assert is_unused(folder, names)
+        left_over = put(folder / "pool" / "a.npz.1.2.tmp")
+        assert is_unused(folder / "nothing", names)
+    elsewhere.mkdir()
+    behind = put(elsewhere / "b.npz")
+    ours = {put(folder / "report.md"), put(folder / "pool" / "a.npz")}
+    theirs = put(folder / "pool" / "a.txt")
+    assert {*written(folder, names)} == {*ours, left_over}
+    remove_left_over(folder, names)
+    assert {*written(folder, names)} == ours
+    theirs.unlink()
+    remove_written(folder, names)
+    assert {path.name for path in folder.iterdir()} <= {LOCK}
+    assert is_unused(folder, names)
+    (folder / "pool").symlink_to(elsewhere)
+    assert list(written(folder, names)) == []
+    with pytest.raises(OSError, match="it is a link, and its target would be written to"):
+        refuse_links(folder, names)
+    remove_written(folder, names)
+    assert behind.exists()
+    assert not is_unused(folder, names)
+    with pytest.raises(NotADirectoryError, match=r"b\.npz is a file, not a folder"):
+        check_folder(behind / "more" / "deeper")
 
 
 def play(path, overwrite=False):

@@ -120,6 +120,13 @@ def test_openings_have_any_number_of_plies_in_any_order() -> None:
     assert state.ply[:300].mean() == pytest.approx(3.5, abs=0.3)
 
 
+def test_openings_are_distinct_while_there_are_others() -> None:
+    """After two plies of tic-tac-toe there are 72."""
+    for count, distinct in ((60, 60), (99, 72)):
+        found = distinct_openings(make("tictactoe"), count, (2, 2), np.random.default_rng(0))
+        assert (len(found.actions), found.distinct) == (count, distinct)
+
+
 def test_of_an_opening_a_player_plays_all_plies_but_the_noise() -> None:
     game, player, rng = make("lines_of_action"), Least(), np.random.default_rng(2)
     state = random_openings(game, 400, (4, 4), rng, by=PlayedBy(player, 0.25))
@@ -149,8 +156,14 @@ def test_openings_differ_by_board_turn_ply_and_what_has_been_before() -> None:
     words = game.start().by_role()
     once = [game.position(words, 0, ply) for ply in (0, 1, 4)]
     positions = [line[0], line[1], line[0], line[4], once[2], game.position(words, 1, 4)]
+    for moves in ("b1-b3 h7-f7 d1-d3", "d1-d3 h7-f7 b1-b3"):  # lead to the same board
+        reached = game.start()
+        for move in moves.split():
+            reached = reached.step(game.parse_action(move))
+        positions.append(reached)
+    assert positions[-1].words == positions[-2].words
     state = stack([*positions, *once, *line])
-    assert first_of_each(state).tolist() == [0, 1, 3, 4, 5, 7, 11, 12]
+    assert first_of_each(state).tolist() == [0, 1, 3, 4, 5, 6, 7, 9, 13, 14]
 
 
 def test_new_games_begin_with_the_positions_that_are_given() -> None:
@@ -159,7 +172,7 @@ def test_new_games_begin_with_the_positions_that_are_given() -> None:
     drawn = Starts(game, (0, 0), given).draw(400, rng)
     places = (drawn.own[:, None] == given.own).argmax(axis=1)
     assert np.bincount(places, minlength=4) == pytest.approx([100] * 4, abs=45)
-    assert (places[1:] != places[:-1]).mean() > 0.6
+    assert (places[1:] != places[:-1]).mean() == pytest.approx(0.75, abs=0.12)
     assert len(Starts(game, (1, 2), None).draw(5000, rng).ply) == 5000  # more than in stock
     for wrong in (game.init(0), stack([parse_position(game, "8/8/8/8/8/8/8/bb6 black")])):
         with pytest.raises(ValueError, match="starts must hold one or more positions in which"):

@@ -1,5 +1,6 @@
 """A game in progress: `boardenvs.play`."""
 
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -76,6 +77,21 @@ def test_a_recorded_game_from_any_ply_and_position():
     assert session.actions == record.actions[:7]
     session.play_line(record.actions[7:])
     assert record_of(session) == record
+
+
+@pytest.mark.parametrize("name", ["othello", "checkers"])
+def test_a_side_goes_back_to_its_last_choice(name) -> None:
+    """Of one side or of both, also where a side moves again or can only pass."""
+    record = random_record(make(name), 3)
+    positions, noop = replay(record), record.game.noop
+    chose = [p.to_move if p.legal_actions() != [noop] else None for p in positions[:-1]]
+    for plies, roles in product(range(len(chose)), ([0], [1], [0, 1], [])):
+        session = GameSession(record.game)
+        session._positions, session._actions = positions[: plies + 1], [*record.actions[:plies]]
+        earlier = [ply for ply in range(plies) if chose[ply] in roles]
+        assert session.undo_to(roles) == bool(earlier)
+        assert len(session.actions) == (earlier[-1] if earlier else plies)
+        assert session.position == positions[len(session.actions)]
 
 
 def test_a_pass_that_was_forced_is_no_move_to_take_back():
