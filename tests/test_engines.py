@@ -32,6 +32,7 @@ from engine_scripts import (
     Held,
     Played,
     Script,
+    Scripted,
     faulty,
     honest,
     is_question,
@@ -243,7 +244,8 @@ def test_our_engine_speaks_nboard_in_full() -> None:
     start = "BO[8 ---------------------------o*------*O--------------------------- *]"
     said = conversation(
         "nboard", player := Chooser(), "nboard 2", "set depth 12", f"set game (;gm[Othello]{start}"
-        "b[f5];)", "hint 2", "analyze", "set game (;GM[Amazons];)", "go", "learn", "ping 3"
+        "b[f5];)", "move d6/0.50/1.20", "set game (;gm[Othello]" + start + "b[f5];)", "hint 2",
+        "analyze", "set game (;GM[Amazons];)", "go", "learn", "ping 3"
     )  # fmt: skip
     assert [line[6:] for line in said[1:3]] == [" D6 0.00 0 3", " F6 -0.50 0 3"]
     assert said[3:7] == ["status", "analysis 1 0.00", "analysis 0 0.00", "status"]
@@ -265,6 +267,11 @@ def test_our_engine_speaks_gtp_as_programs_of_go_do() -> None:
     def said(*lines: str, game: Game = go) -> list[str]:
         return conversation("gtp", Chooser(), *lines, game=game)
 
+    assert said("set_game Chess", "boardsize 8", "final_score") == [
+        "? unsupported game", "? unacceptable size", "? cannot score"
+    ]  # fmt: skip
+    oblong = said("boardsize 6", "boardsize 7", game=games.make("connect_four"))
+    assert oblong == ["? unacceptable size"] * 2
     assert said("list_games", "set_game Go", "boardsize 9", "clear_board") == ["= Go", *["= "] * 3]
     assert said(*black, "final_score")[-1] == "= B+74.5"
     for at in range(len(black) + 1):
@@ -428,6 +435,19 @@ def test_what_is_asked_for_is_not_played_and_passes_are_those_of_the_side() -> N
         assert said == ["= "] * (1 + len(passed)) + ["= wb6/8/8/8/8/8/8/8 white 1"]
 
 
+def test_an_illegal_move_of_our_player_is_no_fault_of_the_other_side() -> None:
+    with pytest.raises(RuntimeError, match="is not legal for black at ply 0"):
+        conversation("gtp", Chooser(lambda position: 0), "genmove b")
+
+
+@pytest.mark.parametrize("name", ["othello:size=6", "othello_holes"])
+def test_other_boards_are_no_othello_to_others(name: str) -> None:
+    game = games.make(name)
+    with pytest.raises(ValueError, match="for Othello only"):
+        servers_of(game, "nboard")
+    assert conversation("gtp", Chooser(), "list_games", game=game) == [f"= {name}"]
+
+
 def test_values_of_hints_are_in_discs() -> None:
     values = (None, "margin"), (3.0, "margin"), (0.5, "score")
     assert [in_discs(value, unit) for value, unit in values] == [None, 3.0, 32.0]
@@ -578,6 +598,35 @@ def test_an_engine_that_is_late_now_and_then_and_writes_much_is_asked_on() -> No
         assert engine.choose(GameSession(OTHELLO)) == last_legal(OTHELLO.start())
 
 
+def test_an_engine_whose_answer_nobody_waited_for_is_ended() -> None:
+    """Or it would be taken for that to the next question."""
+
+    def interrupted(line: str) -> Any:
+        if is_question(line):
+            raise KeyboardInterrupt
+        return honest(OTHELLO, "gtp")(line)
+
+    engine = Played(lambda number: interrupted, "gtp")
+    with pytest.raises(KeyboardInterrupt):
+        engine.engine.choose(GameSession(OTHELLO))
+    assert engine.started[0].closed
+
+
+def test_a_fork_starts_an_engine_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And leaves that of its parent alone. Their CPU time adds up where they were ended here."""
+    monkeypatch.setattr(Scripted, "cpu_seconds", lambda transport: 2.0)
+    engine = Played(lambda number: honest(OTHELLO, "gtp"), "gtp")
+    engine.engine.choose(GameSession(OTHELLO))
+    engine.engine.close()
+    engine.engine.choose(GameSession(OTHELLO))
+    assert engine.engine.cpu_seconds == 4.0
+    monkeypatch.setattr(os, "getpid", lambda: 0)
+    engine.engine.choose(GameSession(OTHELLO))
+    monkeypatch.undo()
+    engine.engine.close()
+    assert [its.closed for its in engine.started] == [True, False, False]
+
+
 def lasting(seconds: float) -> Any:
     """An engine that takes some seconds for every move."""
     its = honest(OTHELLO, "gtp")
@@ -618,6 +667,7 @@ def test_texts() -> None:
         "engine:true,protocol=xboard": "unknown protocol 'xboard'",
         "engine:true,move_time=0": "move_time is 0.0: it must be more than 0, in seconds",
         "engine:true,move_time=nan": "move_time is nan",
+        "engine:true,depth=0": "depth is 0: it must be 1 to 100",
         'engine:"true': "No closing quotation",
     }.items():
         with pytest.raises(ValueError, match=message):

@@ -6,6 +6,7 @@ import random
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -213,10 +214,15 @@ class Drawing:
         return random.random(), np.random.random()  # noqa: NPY002
 
 
-def test_the_generators_of_libraries_begin_with_each_task_by_its_seed() -> None:
+def test_the_generators_of_libraries_begin_with_each_task_by_its_seed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seeds = list[int]()
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(manual_seed=seeds.append))
     first, again, other = (do(Drawing(seed)) for seed in (1, 1, 2))  # type: ignore[arg-type]
     assert first == again
     assert all(np.not_equal(first, other))
+    assert seeds == [1, 1, 2]
 
 
 class Counting(RandomAgent):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,15 +33,16 @@ from boardenvs.kernel.backend import VARIABLE
 
 
 class Asking:
-    """Asks a process for its backend."""
+    """Asks a process for its backend, its threads, and whether the end of all leaves it alone."""
 
     seed = 0
 
-    def run(self) -> str:
-        return get_backend()
+    def run(self) -> tuple[Any, ...]:
+        ignored = signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+        return get_backend(), os.environ.get("MKL_NUM_THREADS"), ignored
 
-    def lost(self, side: int) -> str:
-        return ""
+    def lost(self, side: int) -> tuple[Any, ...]:
+        return ()
 
 
 def test_a_match_is_the_same_in_one_process_and_in_two(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,8 +50,13 @@ def test_a_match_is_the_same_in_one_process_and_in_two(monkeypatch: pytest.Monke
     pairs, over = 2 * SMALLEST + 5, list[int]()
     backend = get_backend()
     monkeypatch.setenv(VARIABLE, "numba" if backend == "numpy" else "numpy")
+    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
     with Executor(2) as executor:
-        assert [*executor.run([Asking()])] == [(0, backend)], "whatever the environment says"
+        asked = [*executor.run([Asking()])]
+        assert asked == [(0, (backend, "1", True))], "whatever the environment says"
+        given_up = executor.run([Asking(), Asking()])
+        next(given_up)
+        given_up.close()  # type: ignore[attr-defined]  # what is at work ends
         for player in ("random", "python:arena_agents:Apart"):
             expected = play_match("tictactoe", player, "greedy", pairs, seed=3)
             match = play_match(
