@@ -13,7 +13,7 @@ from command_line import run
 from variants import random_line
 
 from boardenvs import games
-from boardenvs.cli import games as module
+from boardenvs.utils.files import write_atomically
 
 
 @pytest.fixture(autouse=True)
@@ -42,15 +42,15 @@ def test_what_is_written_is_a_game_also_after_a_disk_was_full(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     words = ["new-game", "reach_it", "--rows", "3", "--columns", "4", "--folder", "mine"]
-    written, left = module.write_atomically, iter(range(3))
+    left = iter(range(3))
 
     def full(path: Path, content: bytes) -> None:
         if next(left, None) is None:
             raise OSError(errno.ENOSPC, "full")
-        written(path, content)
+        write_atomically(path, content)
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "write_atomically", full)
+        patch.setattr("boardenvs.cli.games.write_atomically", full)
         assert "full" in run(*words, code=2)
     assert not [path for path in Path("mine").rglob("*") if path.is_file()]
     run(*words)

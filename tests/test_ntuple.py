@@ -172,10 +172,10 @@ def test_positions_know_how_their_games_ended() -> None:
     settings = GenerationSettings(games=3, depth=1, endgame=6, opening_plies=(4, 8))
     game, rng = make("othello"), np.random.default_rng(0)
     positions = play(game, None, settings, 3, rng)
-    late = positions.take(np.bitwise_count(positions.words).sum(axis=1) >= 60)
-    assert len({*late.to_move.tolist()}) == 2
-    for row, result in enumerate(late.result.tolist()):
-        assert result == lead_with_best_play(game, position_at(game, late.as_state(game), row))
+    last = positions.take(np.bitwise_count(positions.words).sum(axis=1) >= 60)
+    assert len({*last.to_move.tolist()}) == 2
+    for row, result in enumerate(last.result.tolist()):
+        assert result == lead_with_best_play(game, position_at(game, last.as_state(game), row))
     for number in range(3):
         of_game = positions.game == number
         to_first = positions.result * (1 - 2 * positions.to_move)

@@ -70,15 +70,25 @@ def test_of_earlier_selves_the_latest_are_kept(
         rates.append(optimizer.param_groups[0]["lr"])
         return learn(net, optimizer, *rest)
 
+    def batch(*arguments: Any, **named: Any) -> Batch:
+        assert named == {"opening_plies": (0, 2), "symmetries": True, "seed": 0}
+        return Batch(*arguments, **named)
+
     monkeypatch.setattr(ppo_single_file, "learn", noted)
+    monkeypatch.setattr(ppo_single_file, "Batch", batch)
     monkeypatch.setattr(ppo_single_file, "NetworkPlayer", player)
     words = [*TINY, "--game", "tictactoe", "--total-timesteps", "128", "--num-steps", "2"]
     words += ["--pool-every", "64", "--pool-size", "1", "--opening-plies", "0", "2"]
     args = ppo_single_file.parse_args([*words, "--out", str(tmp_path / "policy.npz")])
     ppo_single_file.main(args)
+    first_policy = args.out.read_bytes()
+    ppo_single_file.main(args)
+    assert args.out.read_bytes() == first_policy  # of the same seed
+    del made[len(made) // 2 :], rates[2:]
     assert rates == pytest.approx([2e-3, 1.05e-3])  # falling to 1e-4 at the end
     th.manual_seed(0)
     first = ppo_single_file.Network(boardenvs.games.make("tictactoe"), args)
+    assert [its.sample for its in made[:2]] == [True, False]  # earlier selves draw their moves
     opponent, learner = (its.net.policy_head.weight for its in made[:2])
     assert not th.equal(opponent, first.policy_head.weight)
     assert not th.equal(opponent, learner)
@@ -133,6 +143,22 @@ def test_an_update_goes_down_the_gradient_of_ppo_s_loss() -> None:
     moved = [old - x.detach() for old, x in zip(before, weights, strict=True)]
     found = sum(float((x * y).sum()) for x, y in zip(moved, directions, strict=True))
     assert found == pytest.approx(slope, rel=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--num-envs 5 --num-steps 5", "--num-minibatches must divide --num-envs times"),
+        ("--pool-share 1.5", "--pool-share is 1.5: it must be from 0 to 1"),
+        ("--game othelo", "unknown game 'othelo'. Did you mean 'othello'"),
+    ],
+)
+def test_wrong_options_are_named(
+    words: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        ppo_single_file.parse_args(words.split())
+    assert message in capsys.readouterr().err
 
 
 class Watched(Batch):

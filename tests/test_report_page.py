@@ -45,6 +45,7 @@ def test_numbers_stand_to_the_right_in_the_tables_of_a_report():
     rows = [
         ("random", "1,000", "0.5 to 1", "", "8 empty squares", "none"),
         ("greedy", "-3.5e+01", "0 to ?", "2½", "16 empty squares", "2"),
+        ("perfect", "1", "2", "", "", ""),
     ]
     table = ReportTable([dict(zip(names, row, strict=True)) for row in rows]).markdown()
     assert table.splitlines()[1] == "| --- | ---: | ---: | ---: | --- | ---: |"

@@ -13,7 +13,7 @@ from variants import random_position
 from boardenvs.game.position import Position
 from boardenvs.games import make
 from boardenvs.play import GameSession, read_turn, record_of, review
-from boardenvs.play.review import loss_of, value_after, with_next
+from boardenvs.play.review import ReviewedPly, loss_of, value_after, with_next
 from boardenvs.search.analysis import Analysis, MoveAnalysis
 
 
@@ -101,6 +101,26 @@ def test_a_loss_is_the_difference_of_what_is_known(value, action, following, exp
     start = make("tictactoe").start()
     before = seen(start, 3.0, 1.0, value=value)
     assert loss_of(action, before, seen(start.step(action), **following)) == expected
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "after", "decides"),
+    [
+        ("heuristic", 100_000.0, 5.0, True),
+        ("heuristic", 5.0, -100_000.0, True),
+        ("heuristic", 5.0, -99_999.0, False),
+        ("heuristic", None, None, False),
+        ("score", 1.0, -1.0, False),
+    ],
+)
+def test_a_loss_of_the_game_is_no_loss_to_add_up(unit, value, after, decides) -> None:
+    analysis = seen(make("tictactoe").start(), 0.0, unit=unit, value=value)
+    assert ReviewedPly(1, 0, analysis, after, 1.0).decides == decides
+
+
+def test_solved_games_are_reviewed_by_their_solution() -> None:
+    module, start = import_module("boardenvs.play.review"), make("connect_four").start()
+    assert (module._search(start, module._DEEP).outcome, start.ply) == ("win", 0)
 
 
 def test_a_move_worth_nothing_keeps_its_value() -> None:

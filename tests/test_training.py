@@ -36,8 +36,9 @@ from same import same
 from stable_baselines3.common.callbacks import BaseCallback
 
 from boardenvs.agents import make_agent
+from boardenvs.agents.network import BoardNetwork
 from boardenvs.agents.policy import Policy
-from boardenvs.agents.policy_file import load_policy
+from boardenvs.agents.policy_file import load_policy, save_policy
 from boardenvs.agents.policy_network import fully_connected
 from boardenvs.arena import play_match
 from boardenvs.envs.batch import EndedGames
@@ -50,6 +51,7 @@ from training.evaluation import Score, SuiteResult, best_of
 from training.folder import WRITTEN, RunError, load_newest, run_folder, save_checkpoint
 from training.gumbel.gumbel_settings import GumbelConfig
 from training.ntuple.ntuple_settings import NTupleConfig
+from training.report import evaluate_finally
 from training.run import Run, game_metrics
 from training.run_settings import (
     ConfigError,
@@ -355,6 +357,8 @@ def test_a_learner_goes_on_bit_for_bit(tmp_path: Path) -> None:
                 training.save()
             metrics = training._update()
             ends.append([training.steps, metrics, training._snapshot(), training.pool.snapshot()])
+        assert 5 <= metrics["games/plies"] <= 9
+        assert 0 <= metrics["games/greedy"] <= 1
         done = training.steps / 999
         assert metrics["train/learning_rate"] == pytest.approx(1e-2 - 9e-3 * done)
         assert training.learner.ent_coef == pytest.approx(1e-2 - 9e-3 * done)
@@ -536,11 +540,38 @@ def test_evaluations_are_of_openings_of_the_run_s_own(
 
 
 def test_the_learning_rate_falls_to_its_end(tiny: str) -> None:
-    config = read_settings(PPOConfig, Path(tiny), ["ppo.learning_rate=1e-2"])
-    learner = ppo.make_learner(config, ppo.make_env(config))
+    """Of a learner that is as the settings say; at first all legal moves are alike to it."""
+    changes = ["ppo.learning_rate=1e-2", "ppo.gae_lambda=0.8", "seed=7"]
+    config = read_settings(PPOConfig, Path(tiny), changes)
+    env = ppo.make_env(config)
+    learner: Any = ppo.make_learner(config, env)
     rates = [learner.lr_schedule(left) for left in (1.0, 0.5, 0.0)]
     assert rates == pytest.approx([1e-2, 5.05e-3, 1e-4])
     assert between(1e-2, 1e-4, 1.5) == pytest.approx(1e-4)  # the last update may go beyond
+    names = "gae_lambda n_epochs vf_coef max_grad_norm n_steps batch_size ent_coef seed"
+    values = [getattr(learner, name) for name in names.split()]
+    assert [*values, learner.clip_range(1.0)] == [0.8, 2, 0.5, 0.5, 32, 256, 0.01, 7, 0.2]
+    seen, masks = th.as_tensor(env.reset()), env.action_masks()
+    (drawn, _, chances), (best, _, _) = (
+        learner.policy(seen, deterministic=best, action_masks=masks) for best in (False, True)
+    )
+    assert masks[range(len(masks)), drawn].all()
+    assert (drawn != best).any()
+    assert chances.detach().numpy() == pytest.approx(-np.log(masks.sum(axis=1)), abs=0.1)
+
+
+def test_the_shield_is_judged_beside_the_policy(tmp_path: Path) -> None:
+    """Which makes an untrained one much better."""
+    game, file = make("tictactoe"), tmp_path / "policy.npz"
+    save_policy(BoardNetwork(game, {"hidden": [8]}).as_policy(game, None, mover_view=True), file)
+    suite = {"opponents": ["greedy"], "pairs": 30, "opening_plies": [0, 3]}
+    config = RunSettings.model_validate(
+        {"name": "x", "game": "tictactoe", "steps": 1, "report": suite}
+    )
+    final = evaluate_finally(config, file, Console(quiet=True))
+    raw, shielded = (final.scores[kind]["greedy"] for kind in ("policy", "policy, shielded"))
+    assert raw.wins + raw.draws + raw.losses == 60
+    assert shielded.score > raw.score + 0.2
 
 
 def test_metrics_of_games_are_means_over_groups() -> None:
