@@ -78,7 +78,9 @@ def test_players_of_one_ply_play_what_their_rule_says(name: str, game_id: str) -
         assert {int(chosen[row]) for chosen in choices} <= best
 
 
-@pytest.mark.parametrize("spec", ["alphabeta:depth=3", "alphabeta:nodes=500", "mcts:rollouts=30"])
+@pytest.mark.parametrize(
+    "spec", ["alphabeta:depth=3", "alphabeta:nodes=500", "mcts:rollouts=30", "greedy", "positional"]
+)
 def test_chance_decides_between_equal_moves(spec: str) -> None:
     """The four first moves of Othello are one, turned and mirrored."""
     played = make_agent(spec).act(
@@ -164,7 +166,7 @@ def test_without_limits_trees_have_200_simulations() -> None:
 def test_no_move_of_a_tree_is_worth_more_than_its_choice(simulations: int) -> None:
     """And what was not tried has no value."""
     game, agent = make("othello"), MCTSAgent(simulations)
-    state = random_openings(game, 12, (8, 40), np.random.default_rng(0))
+    state = random_openings(game, 7, (8, 40), np.random.default_rng(0))
     for position in game.positions(state):
         moves = agent.analyse(position, np.random.default_rng(0)).moves
         values = [move.value for move in moves if move.value is not None]

@@ -138,9 +138,10 @@ def test_what_every_analysis_holds(game_id: str, spec: str) -> None:
         content = json.loads(json.dumps(found.to_json(), allow_nan=False))
         assert fen.parse_position(game, content["position"]) == position
         assert content["choice"] == game.action_name(int(played[0]), position)
-        assert [move["line"] for move in content["moves"]] == [
-            found.names(move.line) for move in found.moves
-        ]
+        for move, shown, row in zip(found.moves, content["moves"], found.rows(), strict=True):
+            assert shown["line"] == found.names(move.line)
+            assert " ".join(shown["usual"][:8]) == row["line"]
+            assert shown["squares"] == [*game.action_squares(move.action, position)]
         if position == game.start() and not says_one:
             values = {move.action: (move.value, move.probability) for move in found.moves}
             for group in groups:
@@ -228,7 +229,7 @@ def test_alphabeta_values_every_move_by_full_search(game_id: str) -> None:
     game, proven = make(game_id), set()
     for depth in (1, 2):
         some = some_positions(game, 2, seed=depth)
-        lines = (random_line(game, seed, 500)[0] for seed in range(4))
+        lines = (random_line(game, seed, 500)[0] for seed in range(5 - 2 * depth))
         some += [line[place] for line in lines for place in (-2, -depth - 1)]
         for position in [position for position in some if not position.is_over()]:
             found = search_position(position, Limits(depth))
@@ -402,5 +403,13 @@ def test_the_end_of_a_game_is_that_of_the_plainest_search(seed: int) -> None:
 @pytest.mark.parametrize("name", [*FAMILIAR, "othello", "three_in_a_row:ThreeInARow"])
 def test_the_players_of_analyses_play_the_game(name: str) -> None:
     game = games.parse(name)
-    for analyst in (default_analyst, search_analyst, exact_analyst):
-        agent_for(game, analyst(game))
+    analysts = [analyst(game) for analyst in (default_analyst, search_analyst, exact_analyst)]
+    for analyst in analysts:
+        agent_for(game, analyst)
+    judged, by_trees, exact = "alphabeta:depth=4,endgame=12", "mcts:rollouts=2000", "perfect"
+    assert analysts == {
+        "othello": [f"{judged},evaluation=trained"] * 2 + ["alphabeta:endgame=24"],
+        "chess": [judged, judged, "alphabeta:endgame=24"],
+        "hex": [by_trees, by_trees, "mcts"],
+        "connect_four": [exact, by_trees, exact],
+    }.get(name, analysts)

@@ -121,8 +121,11 @@ def recorded(name: str, rows: slice, texts: Iterable[str] = LIMITS) -> Recorded:
 def test_searches_are_as_recorded(name: str) -> None:
     """Few of them, none that takes long."""
     expected, rows = json.loads(GOLDEN.read_text())[name], slice(4, None, 4)
-    skipped = {"othello": (), "lines_of_action": ("nodes=2000", "probcut=1", "reductions")}
-    texts = [text for text in LIMITS if text not in skipped.get(name, ("nodes=2000",))]
+    texts = [*LIMITS]
+    if name == "lines_of_action":
+        texts = ["depth=1", "depth=3", "nodes=2000 of fewer"]
+    elif name == "othello_holes":
+        texts = ["probcut=1", "reductions", "nodes=2000 of fewer"]
     found = recorded(name, rows, texts)
     assert found == {text: [x[rows] for x in expected[text]] for text in found}
 
