@@ -224,8 +224,9 @@ def test_another_game_or_other_rules_are_refused(
 ) -> None:
     save_policy(random_policy(games.parse(trained_for)), path)
     agent, game = make_agent(f"policy:{path}"), games.parse(played)
-    with pytest.raises(ValueError, match=message):
-        check_game(agent, game)
+    for judged_by_it in (agent, make_agent(f"mcts:policy={path}"), Shield(agent)):
+        with pytest.raises(ValueError, match=message):
+            check_game(judged_by_it, game)
     with pytest.raises(ValueError, match=message):
         agent.act(game, game.init(1), np.random.default_rng(0))
 
@@ -265,6 +266,8 @@ def test_weights_that_a_file_cannot_hold_are_not_written(
     with nullcontext() if written else pytest.raises(ValueError, match=f"{stored} cannot hold"):
         save_policy(policy, tmp_path / "policy.npz", stored=stored)
     assert (tmp_path / "policy.npz").exists() == written
+    with pytest.raises(ValueError, match="unknown type of stored weights 'int8'"):
+        save_policy(policy, tmp_path / "policy.npz", stored="int8")
 
 
 NOT_FINITE = {"weight_0": array((128, 24), np.full((128, 24), np.nan, np.float32).tobytes())}
