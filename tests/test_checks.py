@@ -291,7 +291,7 @@ def _archive(**arrays: Any) -> NpzFile:
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)
     buffer.seek(0)
-    return np.load(buffer, allow_pickle=False)  # type: ignore[no-any-return]
+    return np.load(buffer, allow_pickle=False)
 
 
 def test_arrays_of_archives_are_read_as_they_were() -> None:

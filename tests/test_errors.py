@@ -164,6 +164,11 @@ def states() -> Rows:
     yield partial(OTHELLO.step_batch, rows, none, none), "waiting is array([0, 0, 0]): it must be"
     ragged: Any = [[1], [2, 3], [4]]
     yield partial(OTHELLO.step, rows, ragged), "they must be (3,) integers"
+    some = partial(OTHELLO.step, rows, np.array([20, 0, 1]), check=True)
+    yield some, "row 1: action 0 (a8) is not legal for black at ply 0; legal: 20 (e6), 29 (f5), "
+    ended = stack([OTHELLO.parse_fen("8/8/8/8/8/8/8/bb6 black")])
+    assert OTHELLO.step(ended, np.array([64]), check=True).ply == 0
+    yield partial(OTHELLO.step, ended, np.array([3]), check=True), "legal: nothing, the game is ov"
     yield partial(stack, []), "stack needs at least one position"
     over = GameSession(OTHELLO, OTHELLO.parse_fen("8/8/8/8/8/8/8/bb6 black"))
     yield partial(over.play, 0), "the game is over: undo a move, or begin a new game"

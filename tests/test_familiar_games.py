@@ -125,6 +125,8 @@ SPELLINGS = {
     ("nine_mens_morris", "a7 b6 d7 b4 g7xb6 b2 a1 b6 xA1"): "a7 b6 d7 b4 g7 b6 b2 a1 b6 a1",
     ("lines_of_action", "c8:a6 A3xC1 b8-b6 h6f8"): "c8-a6 a3-c1 b8-b6 h6-f8",
     ("go", "D4 J9 PASS"): "d4 j9 pass",
+    **{("go", f"D4 {word}"): "d4 pass" for word in ("--", "pa", "ps")},
+    ("connect_four", "d 4 D a1 G"): "4 4 4 1 7",
     ("hex", "K11 a1"): "k11 a1",
     ("othello", "F5 f6"): "f5 f6",
 }
@@ -144,6 +146,27 @@ def test_a_text_that_may_mean_two_moves_is_refused() -> None:
     position = _played(games.make("chess"), "Nf3 a6 d3 a5")
     with pytest.raises(IllegalActionError, match="'Nd2' may mean 2 moves"):
         read_turn("Nd2", position)
+    # Two ways around a square: the one between tells which.
+    position = games.make("checkers").parse_fen("8/8/8/2b1b3/8/2b1b3/3w4/8 white")
+    for between in ("b4", "f4"):
+        names = [position.game.action_name(a) for a in read_turn(f"d2x{between}xd6", position)]
+        assert names == [f"d2-{between}", f"{between}-d6"]
+    with pytest.raises(IllegalActionError, match="'d2xd6' may mean 2 moves"):
+        read_turn("d2xd6", position)
+
+
+def test_examples_of_moves_are_legal() -> None:
+    """Of the parts in which a move is."""
+    game = games.make("nine_mens_morris")
+    seen, rng, position = set(), random.Random(1), game.start()
+    while not position.is_over() and position.ply < 40:
+        legal = {game.action_name(action, position) for action in position.legal_actions()}
+        placing, moving = game.notation.form(game, 0, position).split("; or ")
+        examples = {placing.removeprefix("like "), moving.rpartition(" as in ")[2]}
+        assert examples & legal
+        seen |= {"-" in example for example in examples & legal}
+        position = position.step(rng.choice(position.legal_actions()))
+    assert seen == {True, False}
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from author_games import Stripes
 from growing import search_trees
 from negamax import WIN, worths
 from openspiel_games import GAMES, compare
@@ -317,6 +318,20 @@ def test_a_side_with_a_stone_in_any_word_is_not_wiped_out() -> None:
     game = make("go")
     after = game.step(game.init(2), np.array([0, 80]))
     assert game.wiped_out(after).tolist() == [[True, True], [False, False]]
+
+
+def test_pieces_are_of_one_kind_each_and_squares_out_of_play_are_not_empty() -> None:
+    for game, kinds in ((Stripes(), 4), (GAMES["checkers"].game, 6), (make("othello_holes"), 2)):
+        positions = [random_line(game, seed, 9)[0][-1] for seed in range(5)]
+        state = stack(positions)
+        squares = game.kinds_on(state)[:, 0]
+        assert len(squares) == game.kernels.num_kinds == kinds
+        pieces = [position.own | position.opp for position in positions]
+        assert np.bitwise_or.reduce(squares).tolist() == pieces
+        assert np.bitwise_count(squares).sum(axis=0).tolist() == [p.bit_count() for p in pieces]
+        in_play = game.board.all & ~game.holes
+        empty = [(in_play & ~one).bit_count() for one in pieces]
+        assert game.empty_squares(state).tolist() == empty
 
 
 def test_hex_is_seen_as_it_is_and_turned_by_half() -> None:

@@ -130,6 +130,9 @@ def test_notebooks_show_positions_with_their_legal_moves_or_with_labels():
     assert position._repr_svg_() == to_svg(OTHELLO, position, legal=True, unit=unit)
     shown = position._repr_svg_({0: "7"})
     assert shown == to_svg(OTHELLO, position, labels={0: "7"}, unit=unit)
+    line = replay(random_record(make("chess"), plies=3))
+    assert [make("chess").move_number(p) for p in line] == ["1.", "1...", "2.", "2..."]
+    assert [OTHELLO.move_number(p) for p in replay(random_record(OTHELLO, plies=1))] == ["1.", "2."]
     with pytest.raises(AttributeError, match="module 'boardenvs' has no attribute 'nothing'"):
         _ = boardenvs.nothing
     assert {"play_match", "records", "chess_v0"} <= {*dir(boardenvs)}

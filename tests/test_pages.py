@@ -10,6 +10,7 @@ from three_in_a_row import ThreeInARow
 from boardenvs import games
 from boardenvs.envs.core import env_name
 from boardenvs.envs.page import page_of
+from boardenvs.game.notation import Parts
 
 
 def page(game_id):
@@ -46,6 +47,11 @@ def test_y_is_the_rank_in_all_that_is_said_of_squares(game_id):
     game = games.make(game_id)
     last = {int(n) for n in re.findall(r"Action [sx], 0 to\s(\d+)", text)}
     assert last <= {game.action_sizes[0] - 1}
+    named = re.findall(r"\b(\d+)\sis\s([a-z]\d+)\b", text)
+    assert all(game.square_name(int(number)) == name for number, name in named)
+    if isinstance(game.notation, Parts):
+        first = sum(game.notation.parts[0].sizes(game))
+        assert f"From {first} on: " in text.replace("\n", " ")
     (row,) = re.findall(r"`observation\[(.+?), x-1, plane\]`", text)
     numbers = re.findall(r"`s = (.+?)`", text) + re.findall(
         r"Action (\d[^,]+?\(x-1\))", module.__doc__
@@ -55,6 +61,12 @@ def test_y_is_the_rank_in_all_that_is_said_of_squares(game_id):
         place = {"x": square % game.board.columns + 1, "y": int(re.sub(r"\D", "", name))}
         assert eval(row, place) == square // game.board.columns
         assert {eval(number.replace("\n", " "), place) for number in numbers} <= {square}
+
+
+def test_rules_are_paragraphs_on_a_line_each():
+    texts = [games.make(game_id).rules_text for game_id in games.BUILT_IN]
+    assert not any("\n" in part for text in texts for part in text.split("\n\n"))
+    assert sum("\n\n" in text for text in texts) > 3
 
 
 @pytest.mark.parametrize("game_id", games.BUILT_IN)

@@ -2,10 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
-from variants import HERE, of_built_in, random_position
+from variants import HERE, make, of_built_in, random_position
 
 from boardenvs import divide, perft
+from boardenvs.game.perft import parts
 
 pytestmark = pytest.mark.usefixtures("as_written")
 
@@ -19,6 +21,15 @@ def test_perft(name, game):
     for depth, expected in enumerate(PERFT[name], start=1):
         count = perft(game, depth)
         assert count == expected, f"depth {depth}; by first move: {divide(game, depth)}"
+
+
+def test_many_rows_are_expanded_in_parts():
+    state = make("othello").init(40_000)
+    state.ply[:] = np.arange(40_000)
+    plies = [part.ply for part in parts(state)]
+    assert np.concatenate(plies).tolist() == [*range(40_000)]
+    assert 2 < len(plies) < 9
+    assert [len(part.ply) for part in parts(make("othello").init(0))] == [0]
 
 
 def test_divide_adds_up(game):

@@ -47,6 +47,16 @@ def test_parameters_may_stand_in_the_text_or_beside_it() -> None:
             games.make(wrong, rules="classic")
 
 
+def test_games_that_are_played_alike_are_known() -> None:
+    """Whatever they are called."""
+    othello, reversi = games.make("othello"), games.make("reversi")
+    others = (Othello(empties="winner"), Othello(size=6), Othello(holes=1), WolfAndSheep())
+    assert othello.has_rules_of(reversi)
+    assert othello.plies_before(reversi) == reversi.plies_before(othello) == 0
+    assert [othello.has_rules_of(other) for other in others] == [False] * 4
+    assert [othello.plies_before(other) for other in others] == [None] * 4
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

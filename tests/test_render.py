@@ -322,6 +322,8 @@ class Stacked(ThreeInARow):
 
 def test_a_game_of_ones_own_says_whether_pieces_can_be_placed_by_hand() -> None:
     assert [describe_game(kind())["placed"] for kind in (ThreeInARow, Stacked)] == [[], None]
+    without = {name for name in games.BUILT_IN if not games.make(name).can_be_set_up}
+    assert without == {"chess", "connect_four", "nine_mens_morris"}
 
 
 @pytest.mark.parametrize(("name", "top"), [("othello", "1"), ("lines_of_action", "8")])
