@@ -14,7 +14,7 @@ from boardenvs.board.bitboard import squares_of
 from boardenvs.games import GAMES, make
 from boardenvs.records import Record, replay, save
 from boardenvs.records.page import write_page
-from boardenvs.render import to_svg
+from boardenvs.render import ShownGame, to_page, to_svg
 from boardenvs.render.geometry import NOTEBOOK_UNIT
 
 OTHELLO, LINES = make("othello"), make("lines_of_action")
@@ -64,6 +64,18 @@ def test_the_page_has_every_position(game_id):
         first, second = record.game.sides
         results = {100: f"{first} won", 50: "draw", 0: f"{second} won"}
         assert dict(shown["details"])["result"] == results[record.goal[0]]
+
+
+def test_a_page_has_what_is_said_of_each_position():
+    start = OTHELLO.start()
+    extras = {"notes": ["a", "b"], "curve": [0.5, None], "marks": [None, "best"]}
+    game = ShownGame(OTHELLO, [start, start.step(20)], [20], "it", [("by", "me")], **extras)
+    content = data_of(to_page([game, game], title="both"))
+    for shown in content["games"]:
+        assert {key: shown[key] for key in extras} == extras
+        assert (shown["title"], shown["details"], shown["look"]) == ("it", [["by", "me"]], 0)
+        captions = [content["captions"][step[3]] for step in shown["steps"]]
+        assert captions == ["black to move", "white to move"]
 
 
 def test_a_page_of_all_games_asks_for_nothing_from_elsewhere():

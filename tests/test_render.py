@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 from math import dist, pi
 from typing import ClassVar
 from xml.etree.ElementTree import Element, fromstring
@@ -30,9 +30,14 @@ from boardenvs.game.look import (
     WHITE,
     WINNING_LINE,
     Circle,
+    Drawing,
     Ink,
     Look,
+    Placed,
     Polygon,
+    Rect,
+    Scene,
+    Shape,
     Text,
     read_shapes,
 )
@@ -41,6 +46,8 @@ from boardenvs.records import Record
 from boardenvs.records.jsonl import parse_record, write_record
 from boardenvs.render.geometry import is_light, label
 from boardenvs.render.plain import write_plain
+from boardenvs.render.raster import draw_rgb
+from boardenvs.render.svg import write_drawing
 from boardenvs.web.boards import describe_game
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -174,6 +181,9 @@ def test_hexagons_touch_where_cells_of_hex_are_neighbours() -> None:
         words = (*game.split((1 << 11 * y + x, 0)),)
         svg = render.to_svg(game, Position(words, (), 0, 0, False, game))
         centres[x, y] = uses(svg, "black")[0]
+    lines = render.to_ansi(game, game.start(), colour=False).split("\n")[1:12]
+    firsts = [line.index(".") for line in lines]  # of each row in a terminal, from the top
+    assert [right - left for left, right in pairwise(firsts)] == [-2] * 10
     for (a, here), (b, there) in permutations(centres.items(), 2):
         assert (dist(here, there) < 1) == ((a[0] - b[0], a[1] - b[1]) in six)
 
@@ -225,6 +235,74 @@ def test_an_animation_shows_one_position_at_a_time(game: Game) -> None:
         for moment in range(count):  # in the middle of each picture's time
             passed = sum(float(time) <= (moment + 0.5) / count for time in times)
             assert values[passed - 1] == ("visible" if moment == number else "hidden")
+
+
+# ---- shapes --------------------------------------------------------------------------------------
+
+BRIGHT, HALF = Ink("#ff0000"), Ink("#ffffff", 0.5)
+# On a black ground of 2x2: what is drawn, then points (x, y) and the red, green and blue there.
+SHAPES: list[tuple[tuple[Shape, ...], dict[tuple[float, float], tuple[int, int, int]]]] = [
+    (
+        (Rect(0.2, 0.6, 1.5, 0.8, BRIGHT, 0.4),),
+        {(1, 1): (255, 0, 0), (0.25, 1): (255, 0, 0), (0.25, 0.65): (0, 0, 0), (1, 0.55): (0, 0, 0),
+         (1.65, 1): (255, 0, 0), (1.75, 1): (0, 0, 0)},
+    ),
+    (
+        (Rect(0, 0, 1, 2, BRIGHT), Rect(0.5, 0, 1, 2, HALF)),
+        {(0.3, 1): (255, 0, 0), (0.7, 1): (255, 128, 128), (1.2, 1): (128, 128, 128)},
+    ),
+    (
+        (Circle(1.2, 1, 0.5, BRIGHT),),
+        {(1.2, 1): (255, 0, 0), (0.75, 1): (255, 0, 0), (1.6, 1.4): (0, 0, 0),
+         (1.2, 0.45): (0, 0, 0)},
+    ),
+    (
+        (Circle(1, 1, 0.9, Ink("#100000"), "#ffff00"),),
+        {(1 - 0.9 * 0.32, 1 - 0.9 * 0.42): (255, 255, 0), (1.8, 1.3): (16, 0, 0),
+         (0.1, 0.1): (0, 0, 0)},
+    ),
+    (
+        (Polygon(((0.5, 0.5), (1.5, 0.5), (0.5, 1.5)), BRIGHT, 0.2),),
+        {(0.7, 0.7): (255, 0, 0), (1, 0.35): (255, 0, 0), (0.39, 0.39): (255, 0, 0),
+         (0.32, 0.32): (0, 0, 0), (1, 0.25): (0, 0, 0), (1.4, 1.4): (0, 0, 0)},
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("shapes", "colours"), SHAPES)
+def test_pixels_have_the_colours_of_shapes(
+    shapes: tuple[Shape, ...], colours: dict[tuple[float, float], tuple[int, int, int]]
+) -> None:
+    placed = (Placed("it", Drawing(2, 2, shapes), 1, 0),)
+    pixels = draw_rgb(Scene(3, 2, "#000000", "", placed), 100)
+    assert pixels.shape == (200, 300, 3)
+    for (x, y), colour in colours.items():
+        found = pixels[round(100 * y), round(100 * (x + 1))].tolist()
+        assert found == pytest.approx(colour, abs=14), (x, y)
+
+
+def test_letters_in_pixels_are_where_they_should_be_and_as_opaque() -> None:
+    letter = Drawing(2, 2, (Text(1, 0.5, "H", 1, HALF),))
+    pixels = draw_rgb(Scene(2, 2, "#000000", "", (Placed("it", letter, 0, 0),)), 100)
+    assert pixels.max() == pytest.approx(128, abs=3)
+    rows, columns, _ = pixels.nonzero()
+    assert ((min(rows) + max(rows)) / 200, (min(columns) + max(columns)) / 200) == pytest.approx(
+        (0.5, 1), abs=0.1
+    )
+
+
+def test_shapes_are_written_as_svg() -> None:
+    words = {
+        'x="0.2" y="0.6" width="1.5" height="0.8" rx="0.4" fill="#ff0000"/>',
+        'width="1" height="2" fill="#ffffff" fill-opacity="0.5"/>',
+        '<circle cx="1.2" cy="1" r="0.5" fill="#ff0000"/>',
+        'points="0.5,0.5 1.5,0.5 0.5,1.5" fill="#ff0000" stroke="#ff0000" stroke-width="0.4" ',
+        '<stop stop-color="#ffff00"/><stop offset="1" stop-color="#100000"/>',
+        '<text x="1" y="0.85" font-size="1" fill="#ffffff" fill-opacity="0.5">&lt;</text>',
+    }
+    shapes = *(shape for shapes, _ in SHAPES for shape in shapes), Text(1, 0.5, "<", 1, HALF)
+    svg = write_drawing(Drawing(2, 2, shapes))
+    assert {part for part in words if part not in svg} == set()
 
 
 # ---- libraries ----------------------------------------------------------------------------------
