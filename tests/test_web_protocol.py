@@ -182,6 +182,10 @@ def test_games_are_called_by_their_titles(page):
     assert {t: page.hello["titles"][t] for t in ("nine_mens_morris", "tictactoe")} == {
         "nine_mens_morris": "Nine Men's Morris", "tictactoe": "Tic-tac-toe",
     }  # fmt: skip
+    assert page.hello["host"] is None  # nobody else can open links
+    offered = {*page.hello["agents"]}
+    assert {"random", "mcts", "perfect", "level:1", "level:10"} <= offered
+    assert not {"policy", "python", "level", "engine", "llm"} & offered  # alone they are nobody
     rules = ["wolf_and_sheep", "wolf_and_sheep:rules=described"]
     assert page.hello["games"]["wolf_and_sheep"] == rules
 
@@ -207,6 +211,9 @@ def test_records_are_opened(server, tmp_path):
     records.save(path, kept)
     found = opened(server, path.name, path.read_bytes())["games"]
     assert [game["moves"].split() for game in found] == [names(record) for record in kept]
+    plain = server.proven("records", "moves.txt") + "?game=tictactoe"
+    (game,) = server.client.post(plain, content="b2 a1").json()["games"]
+    assert (game["game"], game["moves"]) == ("tictactoe", "b2 a1")
 
 
 def test_a_file_that_cannot_be_shown_is_reported(server):
@@ -319,6 +326,13 @@ def test_the_latest_runs_have_their_evaluations(tmp_path):
     listed = list_runs(tmp_path)
     assert [int(run["name"]) for run in listed] == [*range(41)]
     assert [run.get("table") for run in listed] == [{"steps": [9]}] * 40 + [None]
+
+
+def test_of_a_run_no_file_is_read_that_is_too_large(tmp_path):
+    for size in (256 << 10, (256 << 10) + 1):
+        make_run(tmp_path, f"{size}", config_yaml="", evaluations_csv="steps\n9".ljust(size))
+    small, large = sorted(list_runs(tmp_path), key=lambda run: run["name"])
+    assert (small["table"], large["table"]) == ({"steps": [9]}, {})
 
 
 # The second line of evaluations, and columns without those that charts need.

@@ -20,7 +20,8 @@ from websockets.sync.client import connect
 
 from boardenvs.utils.cache import private_folder
 from boardenvs.web import guard
-from boardenvs.web.guard import MOST_STRANGERS, STRANGER_SECONDS, Door, address_in_file
+from boardenvs.web.guard import MOST_STRANGERS, STRANGER_SECONDS, Door, Guard, address_in_file
+from boardenvs.web.messages import parse_request
 
 THINK = {"line": line("othello"), "agent": "alphabeta:depth=30", "seed": 0}  # for long
 MOVES = ("e6", "f6", "c4")
@@ -89,15 +90,40 @@ def test_other_names_of_this_machine_are_refused(server, host):
 
 
 def test_a_shared_page_is_for_other_machines_too():
-    with served("--share") as server, server.page():
+    with served("--share") as server, server.page() as page:
         with pytest.raises(InvalidStatus, match="403"), server.page(origin="http://evil.example"):
             pass
         host = urlsplit(server.url).hostname
         assert re.fullmatch(r"[\d.]+", host)
+        assert page.hello["host"] == host  # for links
         for name in {host, "127.0.0.2"}:
             answer = httpx.get(server.url.replace(host, name))
             assert "main.js" in answer.text
         assert httpx.get(f"http://{host}:{server.port}/").status_code == 404
+
+
+def test_answers_have_headers_that_keep_pages_apart():
+    """And keep those of their own, as of reports."""
+    sent = []
+
+    async def app(scope, receive, send):
+        own = [(b"content-security-policy", b"own")]
+        await send({"type": "http.response.start", "status": 200, "headers": own})
+
+    async def send(message):
+        sent.append(message)
+
+    host = [(b"host", b"127.0.0.1:8064")]
+    scope = {"type": "http", "method": "GET", "headers": host}
+    asyncio.run(Guard(app, shared=False)(scope, None, send))
+    assert {name.decode(): value.decode() for name, value in sent[0]["headers"]} == {
+        "content-security-policy": "own",
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+        "referrer-policy": "no-referrer",
+        "x-content-type-options": "nosniff",
+        "cache-control": "no-cache",
+    }
 
 
 def test_idle_connections_lock_nobody_out(server):
@@ -203,6 +229,8 @@ def test_slow_agents_keep_nobody_waiting_and_stop_with_their_pages(server):
             page.ask("line", line=line("othello"))
     with server.page() as page:
         number = page.send("move", **THINK)
+        page.socket.send(json.dumps({"id": number, "do": "runs"}))
+        assert "a request with it is being answered" in next(page.hear(number))["error"]
         page.send("stop", job=number)
         assert next(page.hear(number))["stopped"]
 
@@ -218,6 +246,31 @@ def test_sizes_are_bounded(server):
         page.socket.send("x" * (1 << 20))
         with pytest.raises(ConnectionClosed):
             page.socket.recv(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"seconds": 60.5}, "seconds"),
+        ({"seconds": 0}, "seconds"),
+        ({"seconds": "1"}, "seconds"),
+        ({"more": 1}, "more"),
+        ({"id": -1}, "id"),
+        ({"id": (1 << 50) + 1}, "id"),
+        ({"agent": ""}, "agent"),
+        ({"agent": "x" * 301}, "agent"),
+        ({"line": line("othello", "e" * 21)}, "moves"),
+        ({"do": "save", "format": "page", "curve": [1.5]}, "curve"),
+        ({"do": "save", "format": "exe"}, "format"),
+        ({"do": "line", "since": 2001}, "since"),
+    ],
+)
+def test_wrong_values_in_messages_are_named(changes, named):
+    base = {"id": 1, "line": line("othello")}
+    right = {"do": "move", "agent": "random", "seed": 1, "seconds": 60.0}
+    message = base | ({} if "do" in changes else right) | changes
+    with pytest.raises(ValueError, match=rf"\b{named}\b"):
+        parse_request(json.dumps(message))
 
 
 GOOD = [*questions(), {"do": "runs"}, {"do": "stop", "job": 7}]
