@@ -129,7 +129,12 @@ def test_errors_name_the_path_that_was_asked_for(tmp_path):
             write(tmp_path)
     check_writable(file)
     check_folder(missing)
+    check_replaceable(file, overwrite=False)
     assert list(tmp_path.iterdir()) == []
+    file.touch()
+    check_replaceable(file, overwrite=True)
+    with pytest.raises(ValueError, match=f"{file} exists: give another file, or --overwrite"):
+        check_replaceable(file, overwrite=False)
 
 
 def test_lines_are_appended_whole(tmp_path):
@@ -145,6 +150,22 @@ def test_lines_are_appended_whole(tmp_path):
     assert path.read_bytes() == lines + b"two\n"
 
 
+def test_nobody_else_appends_meanwhile(tmp_path, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+    path, waited = tmp_path / "lines", []
+
+    def look(number):
+        with path.open("rb") as other:
+            try:
+                fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                waited.append(True)
+
+    monkeypatch.setattr(os, "fsync", look)
+    append_lines(path, [b"one"])
+    assert waited == [True]
+
+
 # ---- folders -------------------------------------------------------------------------------------
 
 
@@ -153,14 +174,15 @@ def test_what_was_written_is_known_and_removed_and_nothing_behind_links(tmp_path
     looked = []
     with working_alone(folder, names, lambda: looked.append(folder.exists())):
         assert looked == [False, True]  # again with the lock
+        left_overs = {put(folder / "report.md.1.2.tmp")}
         assert is_unused(folder, names)
-        left_over = put(folder / "pool" / "a.npz.1.2.tmp")
+        left_overs.add(put(folder / "pool" / "a.npz.1.2.tmp"))
         assert is_unused(folder / "nothing", names)
     elsewhere.mkdir()
     behind = put(elsewhere / "b.npz")
     ours = {put(folder / "report.md"), put(folder / "pool" / "a.npz")}
     theirs = put(folder / "pool" / "a.txt")
-    assert {*written(folder, names)} == {*ours, left_over}
+    assert {*written(folder, names)} == ours | left_overs
     remove_left_over(folder, names)
     assert {*written(folder, names)} == ours
     theirs.unlink()

@@ -486,6 +486,7 @@ WRONG_LINES = [
     (line(goal={"black": 100, "white": 100}), r"goal is \(100\.0, 100\.0\): it must be 100 for a"),
     (line(goal={"black": "100", "white": 0}), r"goal\.black is '100': it must be a valid"),
     (line(start="8/8 black"), "it must have 8"),
+    ('{"version": 1, "actions": ""}', "game is missing"),
     (line(action="f5"), "Did you mean 'actions'"),
     (
         line(game="lines_of_action", actions="b1-n a3-b2"),

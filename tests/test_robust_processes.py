@@ -20,7 +20,7 @@ from boardenvs.arena.tournament_settings import make_plan
 from boardenvs.cli import match as match_command
 from boardenvs.records import check, load
 from boardenvs.utils.child import ChildProgram, TimedCalls
-from boardenvs.utils.ending import ENDING, handling
+from boardenvs.utils.ending import ENDING, handling, leave_terminal
 from training.run import stop_requests
 
 if not hasattr(signal, "SIGHUP"):
@@ -55,6 +55,22 @@ def test_a_terminal_that_closes_is_heard_once():
         send(signal.SIGHUP)
         send(signal.SIGHUP)
     assert heard == [signal.SIGHUP]
+
+
+def test_output_to_a_terminal_that_is_gone_is_dropped_and_that_to_files_kept(capfd):
+    pty = pytest.importorskip("pty")
+    leave_terminal()
+    os.write(1, b"kept\n")
+    assert capfd.readouterr().out == "kept\n"
+    (master, slave), saved = pty.openpty(), os.dup(1)
+    os.dup2(slave, 1)
+    try:
+        leave_terminal()
+        assert not os.isatty(1)
+    finally:
+        os.dup2(saved, 1)
+        for number in (master, slave, saved):
+            os.close(number)
 
 
 def test_a_process_that_ended_between_two_calls_is_replaced(capfd):
