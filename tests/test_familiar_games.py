@@ -14,7 +14,7 @@ from boardenvs import IllegalActionError, games, render
 from boardenvs.board.bitboard import squares_of
 from boardenvs.game import Game
 from boardenvs.game.fen import parse_position
-from boardenvs.game.look import Circle
+from boardenvs.game.look import Circle, Rect
 from boardenvs.game.position import Position
 from boardenvs.play import parse_move, read_turn
 from boardenvs.render.view import view
@@ -189,7 +189,7 @@ def test_examples_of_moves_are_legal() -> None:
     ],
 )
 def test_a_move_ends_the_game_in_words(
-    name: str, text: str, move: str, goals: tuple[int, int], ending: str
+    name: str, text: str, move: str, goals: tuple[float, float], ending: str
 ) -> None:
     position = games.make(name).parse_fen(text)
     position = position.step(*read_turn(move, position))
@@ -245,6 +245,23 @@ def test_boards_of_go_have_their_star_points(size: int, line: int) -> None:
     ends = (line + 0.5, size - line - 0.5)
     middle = {(size / 2, size / 2)} if size % 2 else set()
     assert dots == middle | {(x, y) for x in ends for y in ends if line}
+
+
+def test_lines_of_nine_mens_morris_are_drawn_as_they_are_told() -> None:
+    """In the instructions: each joins three points, and there are no others."""
+    game = games.make("nine_mens_morris")
+    told = re.findall(r"\b([a-g]\d)\s([a-g]\d)\s([a-g]\d)\b", game.about.instructions)
+    points = {
+        (ord(name[0]) - ord("a") + 0.5, 7.5 - int(name[1])): name for line in told for name in line
+    }
+    drawn = game.look.surface
+    assert {(dot.x, dot.y) for dot in drawn if isinstance(dot, Circle)} == {*points}
+    joined = [
+        {points[p] for p in points if r.x < p[0] < r.x + r.width and r.y < p[1] < r.y + r.height}
+        for r in drawn
+        if isinstance(r, Rect)
+    ]
+    assert sorted(map(sorted, joined)) == sorted(map(sorted, told))
 
 
 def test_the_chain_that_wins_hex_has_no_stone_too_many() -> None:

@@ -230,7 +230,7 @@ class Counting(RandomAgent):
 
     asked = 0
 
-    def act(self, game: Game, state: State, rng: np.random.Generator) -> IntArray:
+    def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> Any:
         self.asked += len(state.ply)
         return super().act(game, state, rng)
 
