@@ -152,6 +152,7 @@ def actions() -> Rows:
 
 def states() -> Rows:
     rows, none = OTHELLO.init(3), np.zeros(3, np.int64)
+    waiting: Any = none
     for name, value, said in (
         ("to_move", 2, "to_move of the state has other numbers than 0 and 1"),
         ("ply", -1, "ply of the state has negative numbers"),
@@ -161,7 +162,10 @@ def states() -> Rows:
         getattr(wrong, name)[1] = value
         yield partial(OTHELLO.positions, wrong), said
     yield partial(OTHELLO.positions, rows._replace(words=rows.words[:1])), "the state has 5 arrays"
-    yield partial(OTHELLO.step_batch, rows, none, none), "waiting is array([0, 0, 0]): it must be"
+    yield (
+        partial(OTHELLO.step_batch, rows, none, waiting),
+        "waiting is array([0, 0, 0]): it must be",
+    )
     ragged: Any = [[1], [2, 3], [4]]
     yield partial(OTHELLO.step, rows, ragged), "they must be (3,) integers"
     some = partial(OTHELLO.step, rows, np.array([20, 0, 1]), check=True)

@@ -9,7 +9,7 @@ import runpy
 import sys
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -340,10 +340,9 @@ def test_it_has_the_id_and_the_parameters_that_it_is_given() -> None:
 class Tall(Crossing):
     """Lists where others have tuples, and numbers that are no whole ones at the end."""
 
-    shape: ClassVar[Any] = [3, 3]
-
     def __init__(self, squares: tuple[int, ...] = (0,) * 9, to_move: int = 0) -> None:
         super().__init__(squares, to_move)
+        self.shape: Any = [3, 3]
         self.result: Any = [0.25 + x / 2 for x in self.result]
 
 
@@ -433,9 +432,13 @@ def test_numbers_of_both_sides_are_written_without_signs_and_none_is_wiped_out_u
 @pytest.mark.usefixtures("in_machine_code")
 def test_rules_are_checked_by_python_whatever_compiles_them() -> None:
     used = list[str]()
-    legal = {"legal_actions": lambda self: (used.append(get_backend()), [*range(2)])[1]}
+
+    def legal(board: Turning) -> list[int]:
+        used.append(get_backend())
+        return [0, 1]
+
     with pytest.raises(RulesError):
-        check_rules(type("Noting", (Turning,), legal), num_games=1)
+        check_rules(type("Noting", (Turning,), {"legal_actions": legal}), num_games=1)
     assert ({*used}, get_backend()) == ({"numpy"}, "numba")
 
 

@@ -386,7 +386,8 @@ def test_rings_are_round_and_discs_fit_their_squares() -> None:
         for disc in (shadow, rim, body):
             assert isinstance(disc, Circle)
             assert disc.radius < min(disc.x, 1 - disc.x, disc.y, 1 - disc.y)
-        assert (shadow.ink, body.glow is None, rim.ink != body.ink) == (SHADOW, False, True)
+            assert (disc.glow is None) == (disc is not body)
+        assert shadow.ink == SHADOW != rim.ink != body.ink
     (crown,) = CROWN.shapes
     assert isinstance(crown, Polygon)
     assert area(crown.points) == pytest.approx(0.1032)
