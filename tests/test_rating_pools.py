@@ -192,7 +192,7 @@ def test_who_is_outside_the_pool_is_so_beyond_chance(
         assert [anchor.agent for anchor in found.against] == ["positional", "random"]
     for wrong in ({"games": 1}, {"seconds": 0.0}):
         with pytest.raises(ValueError, match="it must be"):
-            estimate_rating(OTHELLO, "greedy", published(ratings), **wrong)  # type: ignore[arg-type]
+            estimate_rating(OTHELLO, "greedy", published(ratings), **wrong)
 
 
 def test_the_same_seed_gives_the_same_rating_and_time_ends_it() -> None:
