@@ -174,6 +174,12 @@ def test_no_move_of_a_tree_is_worth_more_than_its_choice(simulations: int) -> No
         assert [move.value is None for move in moves] == [not move.visits for move in moves]
 
 
+@pytest.mark.parametrize("text", ["positional", "alphabeta:depth=2"])
+def test_players_by_a_heuristic_refuse_a_game_without_one(text: str) -> None:
+    with pytest.raises(ValueError, match=r"cannot play: hex has no heuristic: write Hex\.evaluate"):
+        check_game(make_agent(text), make("hex"))
+
+
 @dataclass(frozen=True)
 class Tuned:
     """An agent with one parameter of every kind."""

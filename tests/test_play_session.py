@@ -1,6 +1,7 @@
 """A game in progress: `boardenvs.play`."""
 
 from itertools import product
+from threading import Lock
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +10,7 @@ from variants import make, random_record
 
 import boardenvs
 from boardenvs.agents import make_agent
+from boardenvs.agents.base import taking_turns, waiting
 from boardenvs.agents.each import act_each
 from boardenvs.agents.history import History
 from boardenvs.game.fen import parse_position
@@ -142,6 +144,18 @@ def test_boards_are_asked_about_one_by_one_with_a_number_each():
     )
     assert asked[:2] == asked[2:]
     assert asked[0] != asked[1]
+
+
+def test_who_waits_lets_others_compute():
+    lock, seen = Lock(), []
+    with taking_turns(lock):
+        seen.append(lock.locked())
+        with waiting():
+            seen.append(lock.locked())
+        seen.append(lock.locked())
+    with waiting():  # nobody takes turns any more
+        seen.append(lock.locked())
+    assert seen == [True, False, True, False]
 
 
 def test_a_part_of_a_history_has_its_own_games_and_memory():
