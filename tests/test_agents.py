@@ -158,8 +158,10 @@ def test_trees_play_what_they_prove(
 def test_without_limits_trees_have_200_simulations() -> None:
     found = MCTSAgent().analyse(make("othello").start(), np.random.default_rng(0))
     assert found.nodes == 200
-    halved = [agent._settings().halved for agent in (MCTSAgent(40), MCTSAgent(40, time=9))]
-    assert halved == [40, 0]  # as it is not known when a time ends
+    agents = MCTSAgent(40), MCTSAgent(40, time=9), MCTSAgent(time=9)
+    assert [agent._most() for agent in agents] == [40, 40, 1 << 22]
+    halved = [agent._settings().halved for agent in agents]
+    assert halved == [40, 0, 0]  # as it is not known when a time ends
 
 
 @pytest.mark.parametrize("simulations", [3, 30])
