@@ -1,7 +1,6 @@
 """A game in progress: `boardenvs.play`."""
 
 from itertools import product
-from threading import Lock
 from types import SimpleNamespace
 
 import numpy as np
@@ -146,16 +145,35 @@ def test_boards_are_asked_about_one_by_one_with_a_number_each():
     assert asked[0] != asked[1]
 
 
+class Noted:
+    """A lock that nobody else holds, and what is done with it."""
+
+    def __init__(self):
+        self.done = []
+
+    def acquire(self):
+        self.done.append("acquire")
+
+    def release(self):
+        self.done.append("release")
+
+    def __enter__(self):
+        self.acquire()
+
+    def __exit__(self, *error):
+        self.release()
+
+
 def test_who_waits_lets_others_compute():
-    lock, seen = Lock(), []
+    lock = Noted()
     with taking_turns(lock):
-        seen.append(lock.locked())
+        lock.done.append("compute")
         with waiting():
-            seen.append(lock.locked())
-        seen.append(lock.locked())
+            lock.done.append("wait")
+        lock.done.append("compute")
     with waiting():  # nobody takes turns any more
-        seen.append(lock.locked())
-    assert seen == [True, False, True, False]
+        lock.done.append("wait")
+    assert " ".join(lock.done) == ("acquire compute release wait acquire compute release wait")
 
 
 def test_a_part_of_a_history_has_its_own_games_and_memory():
