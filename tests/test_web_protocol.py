@@ -12,6 +12,7 @@ from variants import make, random_record
 from web_server import line
 
 from boardenvs import games, records
+from boardenvs.agents.analyse import analyse
 from boardenvs.agents.trained import FOLDER as TRAINED
 from boardenvs.board.bitboard import from_squares
 from boardenvs.play import choose_action, legal_names
@@ -21,6 +22,7 @@ from boardenvs.web import worker
 from boardenvs.web.boards import describe_game, describe_line, read_line, write_game
 from boardenvs.web.messages import (
     MAX_PLIES,
+    ExplainRequest,
     Line,
     LoadJob,
     MoveRequest,
@@ -151,6 +153,18 @@ def test_explanations_get_better_and_can_be_stopped(page):
 
 
 LIMITS = {"othello": None, "lines_of_action": 50, "wolf_and_sheep": 200}  # plies
+
+
+def test_the_last_explanation_is_told_however_soon_it_comes(monkeypatch):
+    told = Line(game="tictactoe", moves=["a1"])
+    position = played(read_line(make("tictactoe"), told)).position
+    found = [
+        analyse(position, agent) for agent in ("mcts:rollouts=2", "mcts:rollouts=4", "perfect")
+    ]
+    monkeypatch.setattr(worker, "analyse_until", lambda *_: iter(found))
+    asked = ExplainRequest(id=1, do="explain", line=told, agent="perfect", seconds=9)
+    *_, last, end = _answer(asked)
+    assert (last["explanation"]["outcome"], end) == ("draw", {"end": True})
 
 
 def test_promotion_names_pieces_and_kinds_that_can_be_placed_are_told(page):
