@@ -121,6 +121,22 @@ def test_threads_change_nothing(in_machine_code: None) -> None:
         np.testing.assert_array_equal(one, shared)
 
 
+def test_threads_are_those_of_the_environment_unless_chosen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kernel, found = boardenvs.kernel, list[int]()
+    for chosen, asked in ((2, "3"), (None, "3"), (None, "")):
+        monkeypatch.setenv("BOARDENVS_THREADS", asked)
+        kernel.set_num_threads(chosen)
+        found.append(kernel.get_num_threads())
+    assert found == [2, 3, 1]
+    monkeypatch.setenv("BOARDENVS_THREADS", "many")
+    kernel.set_num_threads(None)
+    with pytest.raises(ValueError, match="BOARDENVS_THREADS is 'many'"):
+        kernel.get_num_threads()
+    monkeypatch.undo()
+
+
 def test_an_error_in_another_thread_is_raised() -> None:
     boardenvs.kernel.set_num_threads(2)
     begun = threading.Event()
