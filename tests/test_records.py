@@ -555,13 +555,13 @@ def test_a_file_of_too_many_games_is_refused_before_they_fill_the_memory(
 
 @games_of_each_kind
 def test_a_match_is_recorded(game):
-    match = play_match(game, RandomAgent(), RandomAgent(), 3, opening_plies=(6, 10), seed=4)
+    match = play_match(game, RandomAgent(), RandomAgent(), 2, opening_plies=(6, 10), seed=4)
     records = record_match(game, match, ("first", "second"))
     assert {verdict.error for verdict in check(records)} == {None}
     assert {record.players for record in records[::2]} == {("first", "second")}
     first_scores = [r.goal[r.players.index("first")] / 100 for r in records]
     assert first_scores == match.scores.T.ravel().tolist()
-    assert sum(len(r.actions) for r in records) == match.mean_plies * 6
+    assert sum(len(r.actions) for r in records) == match.mean_plies * 4
 
 
 def test_a_forfeit_is_recorded():
