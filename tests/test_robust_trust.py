@@ -18,7 +18,7 @@ from command_line import run
 from test_robust_folders import saved, with_digest
 
 from boardenvs.agents import trained
-from boardenvs.arena import make_settings
+from boardenvs.arena import make_settings, open_settings
 from boardenvs.arena.tournament_settings import read_settings as read_tournament
 from boardenvs.records.jsonl import parse_record
 from boardenvs.text.env import TextEnv
@@ -152,9 +152,11 @@ def test_a_tournaments_code_is_imported_with_trust():
     for change, named in ((PLAYERS, "python:planted"), (PLIES, "planted:Game")):
         with pytest.raises(ValueError, match=f"code, which has not been imported: {named}"):
             read_tournament({**TOURNAMENT, **change})
-    assert not MARK.exists()
     Path("arena").mkdir()
     Path("arena/tournament.json").write_bytes(tournament(**PLAYERS))
+    with pytest.raises(ValueError, match=r"tournament\.json: .* not been imported: python:planted"):
+        open_settings("arena")
+    assert not MARK.exists()
     run(*RESUME, "--trust")
     assert MARK.exists()
 
