@@ -8,4 +8,7 @@ from mutants.__main__ import ROOT, mutants
 def test_what_is_to_be_replaced_stands_there_once(mutant):
     assert (ROOT / mutant.path).read_text(encoding="utf-8").count(mutant.old) == 1
     assert mutant.new != mutant.old
-    assert all((ROOT / "tests" / test.partition("::")[0]).exists() for test in mutant.tests)
+    for test in mutant.tests:
+        path, _, name = test.partition("::")
+        text = (ROOT / "tests" / path).read_text(encoding="utf-8")
+        assert f"def {name.partition('[')[0]}" in text
