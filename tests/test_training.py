@@ -31,7 +31,6 @@ import torch as th
 import yaml
 from examples import guides
 from rich.console import Console
-from rich.progress import Progress
 from same import same
 from stable_baselines3.common.callbacks import BaseCallback
 
@@ -122,7 +121,10 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an uninterrupted run of the tiny configuration."""
     folder = tmp_path_factory.mktemp("whole")
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, (folder / "printed").open("w") as printed:
+        patch.setattr("boardenvs.utils.console.EVERY", 0.0)
+        patch.setattr("training.run._LINES_EVERY", 0.0)
+        patch.setattr(sys, "stdout", printed)
         assert ppo.main([prepare(folder, patch)]) == 0
     return folder / "runs" / "tiny"
 
@@ -176,6 +178,9 @@ def test_a_run_leaves_all_its_files_and_a_policy_that_loads(finished: Path) -> N
         for name, score in judged["scores"].items():
             columns = [float(row[f"{key}/{name}"]) for key in ("evaluation", "low", "high")]
             assert columns == [score["score"], score["low"], score["high"]]
+    printed = (finished.parents[1] / "printed").read_text()
+    for progress in ("1024 of 2000: tiny: ", "1 of 2: matches of the report\n"):
+        assert f"\n{progress}" in printed
     page = (finished / "report.html").read_text()
     for players in ("policy against random", "random against policy"):  # two games to step through
         assert players in page
@@ -348,8 +353,7 @@ def test_a_learner_goes_on_bit_for_bit(tmp_path: Path) -> None:
     ends, config, quiet = [], PPOConfig.model_validate(small), Console(quiet=True)
     for resumed in (False, True):
         with closing(ppo.PPORun(config, tmp_path)) as training:
-            training._bar = Progress(console=quiet)
-            training._bar.add_task("")
+            training._console, training._show = quiet, lambda *_: None
             if resumed:
                 training.resume(quiet)
             else:

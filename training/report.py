@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, Field
 from rich.console import Console
-from rich.progress import track
 
 from boardenvs import games
 from boardenvs.agents import Agent
@@ -27,7 +26,7 @@ from boardenvs.records.page import write_page
 from boardenvs.render.page import to_frame
 from boardenvs.report import Document, ReportTable
 from boardenvs.report.figures import FAINT, PALETTE, drawing, to_svg
-from boardenvs.utils.console import python_command
+from boardenvs.utils.console import counting, python_command
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.version import version
 from training.evaluation import Score, SuiteResult, play, score_of
@@ -99,11 +98,13 @@ def evaluate_finally(config: RunSettings, file: Path, console: Console) -> Final
         exact={kind: examine(game, agent, seed) for kind, agent in agents.items()},
     )
     pairs = [(kind, name) for kind in agents for name in config.report.opponents]
-    for kind, name in track(pairs, "the report's matches", console=console, transient=True):
-        result = play(game, config.report, agents[kind], name, seed)
-        final.scores[kind][name] = score_of(result)
-        if kind == RAW:
-            final.samples += record_match(game, result, (RAW, name))[:2]
+    with counting("matches of the report", console=console) as show:
+        for played, (kind, name) in enumerate(pairs):
+            show(played, len(pairs))
+            result = play(game, config.report, agents[kind], name, seed)
+            final.scores[kind][name] = score_of(result)
+            if kind == RAW:
+                final.samples += record_match(game, result, (RAW, name))[:2]
     return final
 
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
-from rich.progress import Progress
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
 from boardenvs.agents import make_agent
@@ -25,6 +24,7 @@ from boardenvs.envs.groups import Opponent
 from boardenvs.game.game import Game
 from boardenvs.game.openings import PlayedBy, distinct_openings, random_openings
 from boardenvs.game.state import FloatArray, State, concat
+from boardenvs.utils.console import counting
 from boardenvs.utils.ending import ENDING, handling
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.imports import describe
@@ -41,6 +41,7 @@ SUITE_SEED, REPORT_SEED = 10_000, 20_000
 
 
 _STARTS = 1 << 16  # openings that players play before the training begins
+_LINES_EVERY = 60.0  # seconds between lines of progress where there is no terminal
 _NOISE = 0.25  # the share of random plies in openings by players
 
 
@@ -59,7 +60,8 @@ class Run(ABC):
         self.logger = Logger(str(folder), [])
         self._began = _clocks()  # less what earlier parts of the run took
         self._saved = 0  # steps of the last checkpoint
-        self._bar: Progress
+        self._console: Console
+        self._show: Callable[..., None]  # moves the progress bar
 
     # ---- what a trainer defines ------------------------------------------------------------------
 
@@ -99,8 +101,8 @@ class Run(ABC):
         if resume:
             self.resume(console)
         self.logger.output_formats = [TensorBoardOutputFormat(str(self.folder / "tensorboard"))]
-        with stop_requests() as stop_requested, Progress(console=console) as self._bar:
-            self._bar.add_task(self.config.name, total=self.config.steps, completed=self.steps)
+        self._console, progress = console, counting(self.config.name, _LINES_EVERY, console)
+        with stop_requests() as stop_requested, progress as self._show:
             while not (self.is_finished() or stop_requested()):
                 self._step()
             if self._saved < self.steps:
@@ -115,11 +117,7 @@ class Run(ABC):
         metrics = self._update()
         speed = (self.steps - before) / (time.monotonic() - began)
         metrics = {"speed/steps_per_second": speed, **metrics}
-        self._bar.update(
-            self._bar.task_ids[0],
-            completed=self.steps,
-            description=f"{config.name}: {self.steps:,} steps, {speed:,.0f} steps/s",
-        )
+        self._show(self.steps, config.steps, f"{config.name}: {speed:,.0f} steps/s")
         is_last = self.is_finished()
         if is_last or not self.results or is_due(before, self.steps, config.evaluation.every):
             metrics |= self._evaluate({k: x for k, x in metrics.items() if "loss" in k})
@@ -150,7 +148,7 @@ class Run(ABC):
         self.results.append(result)
         best = "   best so far" if self.best is result else ""
         line = f"{result.steps:>11,} steps {result.minutes:6.2f} min   {result}{best}"
-        self._bar.console.print(line, highlight=False, markup=False, soft_wrap=True)
+        self._console.print(line, soft_wrap=True)
         text = io.StringIO()
         names = ["steps", "minutes", "cpu_minutes", *result.metrics]
         writer = csv.DictWriter(text, names, "nan", "ignore")

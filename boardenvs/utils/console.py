@@ -46,15 +46,19 @@ def make_console(*, errors: bool = False) -> Console:
 
 
 @contextmanager
-def counting(title: str, every: float | None = None) -> Iterator[Callable[..., None]]:
-    """Show a progress bar on standard error, and yield the function that moves it.
+def counting(
+    title: str, every: float | None = None, console: Console | None = None
+) -> Iterator[Callable[..., None]]:
+    """Show a progress bar on a console, by default of standard error, and yield the function that
+    moves it.
 
     The function takes how many are done, the total, and optionally a new title. In files and pipes
     a line shows the progress, at most one in `every` seconds.
     """
     from rich.progress import MofNCompleteColumn, Progress, TextColumn
 
-    every, console = EVERY if every is None else every, make_console(errors=True)
+    every = EVERY if every is None else every
+    console = console or make_console(errors=True)
     due = time.monotonic() + every
     columns = TextColumn("{task.description}", markup=False), *Progress.get_default_columns()[1:]
     with Progress(
@@ -70,7 +74,7 @@ def counting(title: str, every: float | None = None) -> Iterator[Callable[..., N
             nonlocal due
             progress.update(task, completed=done, total=of, description=name)
             if progress.disable and time.monotonic() >= due:
-                print(f"{done} of {of or 'unknown'}: {name or title}", file=sys.stderr, flush=True)
+                console.print(f"{done} of {of or 'unknown'}: {name or title}", soft_wrap=True)
                 due = time.monotonic() + every
 
         yield show
