@@ -96,14 +96,14 @@ class Theirs:
 
 GAMES = {
     "checkers": Theirs(
-        Checkers(rules="openspiel"), "checkers", _by_name(lambda x: x.replace("-", "")), 40, 3
+        Checkers(rules="openspiel"), "checkers", _by_name(lambda x: x.replace("-", "")), 12, 3
     ),
-    "chess": Theirs(Chess(), "chess", _chess, 12, 3, first=1),
-    "connect_four": Theirs(ConnectFour(), "connect_four", _by_number, 40),
-    "go": Theirs(Go(), "go(board_size=9)", _by_number, 20),
-    "hex": Theirs(Hex(), "hex(board_size=11)", _by_number, 10),
-    "nine_mens_morris": Theirs(NineMensMorris(), "nine_mens_morris", _by_name(_morris), 20, 3),
-    "tictactoe": Theirs(TicTacToe(), "tic_tac_toe", _from_the_top, 100, 3),
+    "chess": Theirs(Chess(), "chess", _chess, 5, 3, first=1),
+    "connect_four": Theirs(ConnectFour(), "connect_four", _by_number, 20),
+    "go": Theirs(Go(), "go(board_size=9)", _by_number, 6),
+    "hex": Theirs(Hex(), "hex(board_size=11)", _by_number, 6),
+    "nine_mens_morris": Theirs(NineMensMorris(), "nine_mens_morris", _by_name(_morris), 8, 3),
+    "tictactoe": Theirs(TicTacToe(), "tic_tac_toe", _from_the_top, 50, 3),
 }
 
 # Repetitions and the last step draw there, and who has no move has lost.
@@ -126,7 +126,7 @@ OWN = {
     ),
 }
 SIZES = {
-    text: Theirs(make(text), theirs, _by_number, 10, 1 if text.startswith("go") else 2)
+    text: Theirs(make(text), theirs, _by_number, 10 if "=2" in text else 5, 1 if text.startswith("go") else 2)
     for text, theirs in {
         "go:size=2": "go(board_size=2)",
         "go:komi=0.5,size=5": "go(board_size=5,komi=0.5)",

@@ -79,7 +79,7 @@ def test_players_of_one_ply_play_what_their_rule_says(name: str, game_id: str) -
 
 
 @pytest.mark.parametrize(
-    "spec", ["alphabeta:depth=3", "alphabeta:nodes=500", "mcts:rollouts=30", "greedy", "positional"]
+    "spec", ["alphabeta:depth=3", "alphabeta:nodes=500", "mcts:rollouts=8", "greedy", "positional"]
 )
 def test_chance_decides_between_equal_moves(spec: str) -> None:
     """The four first moves of Othello are one, turned and mirrored."""

@@ -66,7 +66,7 @@ def test_each_process_makes_a_player_once(tmp_path: Path, monkeypatch: pytest.Mo
     assert len(made) <= 2
     assert str(os.getpid()) not in made
     path.unlink()
-    run("rate", player, "--game", "connect_four", "--games", 8, "--workers", 1)
+    run("rate", player, "--game", "tictactoe", "--games", 8, "--workers", 1)
     made = Counter(path.read_text().split())
     assert set(made.values()) == {1}
     assert str(os.getpid()) not in made

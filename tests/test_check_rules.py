@@ -191,7 +191,7 @@ def test_games_pass_that_do_not_end_within_the_plies(
 ) -> None:
     """Whole games of the others are in test_properties.py and test_more_games.py."""
     monkeypatch.setattr(check, "find_spec", lambda name: None)  # machine code has its own tests
-    check_rules(games.make(text), num_games=1, max_plies=12)
+    check_rules(games.make(text), num_games=1, max_plies=8)
 
 
 LEAPS = {

@@ -163,7 +163,7 @@ def test_the_plies_of_an_opening_are_never_those_of_one_move_alone(
 def test_an_answer_that_takes_long_keeps_to_its_time(caplog: pytest.LogCaptureFixture) -> None:
     """It is rough then, and it is said that it takes long; the search can be asked again."""
     connect_four._announce.cache_clear()
-    found = prove(played_as("64"), 2.5)
+    found = prove(played_as("64"), 0.3)
     assert (found.proven, len(found.moves)) == (False, 7)
     assert "Connect Four is being solved with 2 discs" in caplog.text
     assert "minute" in caplog.text

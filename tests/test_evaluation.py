@@ -121,7 +121,7 @@ def test_search_judges_by_the_tables() -> None:
     evaluations = [random_evaluation(of_any(name)) for name in (*GAMES, *MORE)]
     evaluations.append(random_evaluation(make(GAMES[-1]), features={}))  # a game's may be unused
     for evaluation in evaluations:
-        for position in random_line(evaluation.game, 1, 40)[0][4:-1:6]:
+        for position in random_line(evaluation.game, 1, 40)[0][4:-1:12]:
             after = stack([position.step(action) for action in position.legal_actions()])
             search = alphabeta_for(evaluation.game, evaluation).search
             found = search(stack([position]), SEED, Limits(1), forced=True)

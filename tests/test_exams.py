@@ -61,7 +61,7 @@ def worth(kind: str, before: Position, action: int) -> int:
     [
         ("othello", "8 empty squares", 3),
         ("othello_holes", "8 empty squares", 3),
-        ("lines_of_action", "win in 1 ply", 9),
+        ("lines_of_action", "win in 1 ply", 5),
         ("lines_of_action", "win in 3 plies", 1),
         ("lines_of_action", "only defence", 8),
         ("hex", "win in 1 ply", 3),

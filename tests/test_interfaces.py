@@ -325,7 +325,7 @@ def machine(name: str) -> type[RuleBasedStateMachine]:
 def test_every_interface_plays_the_reference(name: str) -> None:
     """With machine code for Othello; that of the others is compared in test_turn.py."""
     set_backend("numba" if name == "othello" and find_spec("numba") else "numpy")
-    how = settings(max_examples=6, phases=[Phase.generate], stateful_step_count=12)
+    how = settings(max_examples=4, phases=[Phase.generate], stateful_step_count=12)
     try:
         run_state_machine_as_test(machine(name), settings=how)
     finally:

@@ -302,7 +302,7 @@ def test_threads_do_not_share_work_space(backend: str) -> None:
 
     assert is_right(0)  # in which it is compiled
     with ThreadPool(4) as threads:
-        assert all(threads.map(is_right, range(16)))
+        assert all(threads.map(is_right, range(8)))
 
 
 # ---- errors --------------------------------------------------------------------------------------

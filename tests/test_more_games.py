@@ -43,7 +43,7 @@ LATE = "8/6w1/8/4b3/3w4/8/1b6/8 black 31 kings=b2,g7 quiet=7"
 def late_positions(game: Game) -> list[Position]:
     """Of several games, some plies before their ends; one where the side to move has moved."""
     found = []
-    for seed in range(6):
+    for seed in range(4):
         line, _ = random_line(game, seed, 500)
         again = [b for a, b in pairwise(line[:-1]) if a.to_move == b.to_move]
         found += [line[-4], line[-7], *again[-1:]]
@@ -62,7 +62,7 @@ def test_rules_are_those_of_openspiel(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in GAMES if name not in LARGE])
 def test_rules_are_consistent(name: str) -> None:
-    check_rules(GAMES[name].game, num_games=1)
+    check_rules(GAMES[name].game, num_games=1, max_plies=60)
 
 
 def test_a_position_that_comes_again() -> None:
@@ -240,7 +240,7 @@ def test_forcing_moves_are_captures_and_new_queens(name: str) -> None:
 
 def test_a_review_counts_what_follows_for_the_mover() -> None:
     """Where the analysis does not know the move, it is worth what comes after it."""
-    line, actions = random_line(game, 3, 500)
+    line, actions = random_line(game, 3, 30)
     signs = set()
     for action, (before, after) in zip(actions, pairwise(line[:-1]), strict=False):
         seen, following = (search_position(p, Limits(2)) for p in (before, after))
@@ -263,7 +263,7 @@ def test_trees_prove_what_plain_search_proves() -> None:
                 decided += 1
                 plain = worths(game, position, 6)[action]
                 assert abs(plain) < WIN // 2 or np.sign(plain) == lower
-    assert decided > 5
+    assert decided > 2
 
 
 @dataclass(frozen=True)

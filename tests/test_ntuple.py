@@ -53,14 +53,14 @@ from training.ntuple.tempo import without_tempo
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs" / "ntuple"
 TUPLES = tuple(map(parse_tuple, ("a1 b1", "d3 e3 f3", "b2 c3")))
-LATE = "opening_plies: [48, 54]"
+LATE = "opening_plies: [52, 54]"
 SHORT = (
     f"generations=[{{games: 4, depth: 1, endgame: 4, {LATE}}}, {{games: 3, depth: 1, endgame: 4, "
     f"noise: 0.1, random_move_share: 0.5, targets: {{depth: 1, endgame: 4}}, {LATE}, "
     "with_previous: true}]",
     "tuples=[a1 b1 c1 d1, a1 b1 a2 b2]",
     "stages=3",
-    f"report={{opponents: [random], pairs: 2, {LATE}}}",
+    f"report={{opponents: [random], pairs: 1, {LATE}}}",
 )
 
 
@@ -251,7 +251,7 @@ def test_a_run_ends_with_an_evaluation_and_a_report_also_where_it_was_interrupte
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(learning, "GAMES_A_FILE", 2)
-    monkeypatch.setattr("training.ntuple.tempo._GAMES", 4)  # in Python, a thousand take minutes
+    monkeypatch.setattr("training.ntuple.tempo._GAMES", 1)  # in Python, a thousand take minutes
     folder, fitted = tmp_path / "runs" / "evaluation_othello", list[int]()
 
     def counted(*arguments: Any) -> Fit:
@@ -285,7 +285,7 @@ def test_a_run_ends_with_an_evaluation_and_a_report_also_where_it_was_interrupte
     assert len({*contents}) == len(contents) == 4  # no game is played twice
     assert fitted[:2] == [played[0], sum(played)]  # the second with those of the first
     report = (folder / "report.md").read_text()
-    assert ", 4 games against each player" in report
+    assert ", 2 games against each player" in report
     for name, score in json.loads((folder / "result.json").read_text())["scores"].items():
         assert f"| `{name}` | {Score(**score)} |" in report
 

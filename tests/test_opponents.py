@@ -245,7 +245,7 @@ def test_the_learner_is_paid_what_a_replay_by_hand_gives(begin: Callable[[Game],
     for game in REPLAYED:
         played: dict[int, ByHand] = {}
         seats: dict[int, int] = {}
-        for step in islice(begin(game), 300 if begin is single_steps else 60):
+        for step in islice(begin(game), 200 if begin is single_steps else 60):
             for row, (seat, action, *seen) in enumerate(zip(*step, strict=True)):
                 by_hand = played.setdefault(row, ByHand(game, seat))
                 assert by_hand.seat == seat

@@ -22,7 +22,7 @@ def test_from_anywhere_it_gets_what_is_promised(
 ) -> None:
     """Playing either role: a winner wins in time; a loser wins or lasts as long as it can."""
     game = game_of(variant, max_plies)
-    state = concat([game.init(20), random_placings(game, 400 if max_plies else 120, seed=7)])
+    state = concat([game.init(20), random_placings(game, 400 if max_plies else 60, seed=7)])
     value, distance = Tablebase.load(game).lookup(state)
     assert (value == 0).any() == (max_plies is not None)  # that is the wolf's, at the cap
     promised_to_wolf = (value == 0) | ((value == 1) == (state.to_move == WOLF))

@@ -42,9 +42,9 @@ def test_recorded_games(name, game):
     """Role, squares, legal actions, end and goals at each ply."""
     if isinstance(game, WolfAndSheep):
         game = dataclasses.replace(game, max_plies=None)  # they were played without a cap
-    games = load_playouts(name)
+    games = load_playouts(name)[::2]
     names = [REFERENCE[name].spell(((s % 8 + 1, s // 8 + 1),)) for s in range(64)]
-    assert len(games) >= 30
+    assert len(games) >= 15
     seen = {goals(game, played) for played in games} - {None}
     assert seen == ENDINGS.get(name, seen)
     texts = {text for played in games for ply in played["plies"] for text in ply["legal"]}

@@ -199,14 +199,14 @@ def test_the_same_seed_gives_the_same_rating_and_time_ends_it() -> None:
     game, agent = make("wolf_and_sheep"), make_agent("greedy")
     pool = replace(rating_pool(game), anchors=rating_pool(game).anchors[:2])
     first, second = (
-        estimate_rating(game, agent, pool, games=24, seconds=seconds, seed=5)
+        estimate_rating(game, agent, pool, games=8, seconds=seconds, seed=5)
         for seconds in (None, math.inf)
     )
     assert (first.rating, first.low, first.against) == (second.rating, second.low, second.against)
     drawing = "mcts:simulations=3"  # plays the same in processes, from the same random numbers
     with Executor(1) as executor:
         here, there = (
-            estimate_rating(game, drawing, pool, games=24, seconds=None, executor=processes)
+            estimate_rating(game, drawing, pool, games=8, seconds=None, executor=processes)
             for processes in (HERE, executor)
         )
     assert here.against == there.against

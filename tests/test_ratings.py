@@ -96,7 +96,7 @@ def test_intervals_are_those_of_the_binomial_distribution(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Both games of a pair end alike, so it is pairs that are drawn again: 400 tosses of a coin."""
-    monkeypatch.setattr(ratings, "REPLICATES", 20_000)
+    monkeypatch.setattr(ratings, "REPLICATES", 10_000)
     found = rate(["a", "b"], {("a", "b"): [of_pairs([1.0, 0.0, 1.0, 1.0] * 100)]}, {"b": 0})
 
     def rating(pairs: float) -> float:

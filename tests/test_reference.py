@@ -95,7 +95,7 @@ def test_random_games_of_other_sizes(text):
         bits = position.pieces(role)
         return frozenset(cells(s for s in range(game.board.size) if bits >> s & 1))
 
-    for _ in range(4 if game.board.size < 64 else 1):
+    for _ in range(2 if game.board.size < 64 else 1):
         position, board = game.start(), rules.start
         while not rules.over(board):
             moves = {cells(game.action_squares(a, position)): a for a in position.legal_actions()}
@@ -114,7 +114,7 @@ def test_boards_of_other_sizes_keep_the_rules_of_games(text, monkeypatch):
     """In machine code the one with most words."""
     if text != "othello:size=12":
         monkeypatch.setattr(check, "find_spec", lambda name: None)
-    check_rules(games.make(text), num_games=1, max_plies=30)
+    check_rules(games.make(text), num_games=1, max_plies=10 if "12" in text else 30)
 
 
 @pytest.mark.parametrize(

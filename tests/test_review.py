@@ -23,7 +23,7 @@ def test_one_value_per_position_and_losses_between_them(monkeypatch: pytest.Monk
     """
     for name, value in {"_QUICK": 100, "_DEEP": 300, "_DEEPER": 300, "_EXACT": 8}.items():
         monkeypatch.setattr(import_module("boardenvs.play.review"), name, value)
-    session = GameSession(game := make("othello"), random_position(game, 6, 44))
+    session = GameSession(game := make("othello"), random_position(game, 6, 49))
     rng = np.random.default_rng(6)
     while not session.is_over:
         session.play(int(rng.choice(session.legal_actions())))

@@ -236,8 +236,8 @@ def test_what_searches_skip_is_never_the_end() -> None:
 
 
 def test_rows_calls_and_earlier_searches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    state, seeds = sample_of("othello"), seeds_of(sample_of("othello"))
-    for limits in (Limits(3), Limits(nodes=3000, endgame=30)):
+    state, seeds = sample_of("othello", 4), seeds_of(sample_of("othello", 4))
+    for limits in (Limits(3), Limits(nodes=1500, endgame=30)):
         whole = AlphaBeta(OTHELLO).search(state, seeds, limits)
         for row in reversed(range(len(seeds))):
             alone = alphabeta_for(OTHELLO).search(take(state, [row]), seeds[[row]], limits)
@@ -258,7 +258,7 @@ def test_matches_go_on_with_earlier_values_and_repeat() -> None:
     np.testing.assert_array_equal(searcher.search(state, seeds_of(state), limits), alone)
 
     def play(agent: object) -> list[int]:
-        actions = play_match(OTHELLO, agent, "greedy", pairs=1, seed=3).actions
+        actions = play_match(OTHELLO, agent, "greedy", 1, opening_plies=(36, 36)).actions
         assert actions is not None
         return [*map(int, actions.flat)]
 
@@ -267,7 +267,7 @@ def test_matches_go_on_with_earlier_values_and_repeat() -> None:
     assert play(agent) == play(copy.deepcopy(agent)) == games
     assert play(lambda game, state, rng: agent.act(game, state, rng)) != games
     both = [
-        play_match(OTHELLO, agent, other, 1, opening_plies=(30, 30))
+        play_match(OTHELLO, agent, other, 1, opening_plies=(44, 44))
         for other in (agent, copy.deepcopy(agent))
     ]
     np.testing.assert_array_equal(both[0].actions, both[1].actions)  # each side has its own

@@ -148,8 +148,8 @@ def test_a_game_of_another_package_is_measured(
     monkeypatch.setattr(exam_script, "PLAYOUTS", ("mcts:simulations=5",))
     main = runpy.run_path(str(ROOT / ".ci" / "tables"))["main"]
     settings = {
-        "pairs": 2,
-        "level_pairs": 4,
+        "pairs": 1,
+        "level_pairs": 2,
         "rounds": 1,
         "exam_pairs": 16,
         "work": tmp_path,

@@ -85,8 +85,8 @@ TINY: dict[str, Any] = {
         "final_learning_rate": 1e-4,
         "final_entropy_bonus": 0.001,
     },
-    "evaluation": {"every": 1000, "pairs": 2},
-    "report": {"pairs": 4, "opponents": ["random"]},
+    "evaluation": {"every": 1000, "pairs": 1},
+    "report": {"pairs": 2, "opponents": ["random"]},
 }
 
 KINDS: dict[str, type[GameSettings]] = {
@@ -200,7 +200,7 @@ def test_a_run_leaves_all_its_files_and_a_policy_that_loads(finished: Path) -> N
     assert load_policy(finished / "policy.npz").notes == notes
     for player, more in (("policy", ""), ("policy, shielded", ",shield=true")):
         agent = f"policy:{finished / 'policy.npz'}{more}"
-        again = play_match(make("othello"), agent, "random", 4, seed=20_000)
+        again = play_match(make("othello"), agent, "random", 2, seed=20_000)
         judged = scores[player]["random"]
         assert again.counts == (judged["wins"], judged["draws"], judged["losses"])
         assert again.interval == (judged["low"], judged["high"])

@@ -291,7 +291,7 @@ def check_gumbel(name: str) -> None:
 def test_what_a_search_evaluates_after_its_action_is_the_next_root(name: str) -> None:
     """Without games that are over or won at once; whole searches are the same as without it."""
     game, rng, toys = make(name), np.random.default_rng(0), (Toy(), Toy())
-    state, roots, kept = sample_of(name, 40), None, 0
+    state, roots, kept = sample_of(name, 24), None, 0
     state = take(state, ~game.is_over(state))
     for _ in range(8):
         noise = rng.gumbel(size=(len(state.ply), game.num_actions))
@@ -417,7 +417,7 @@ def test_matches_use_trees_again_and_repeat() -> None:
 
     def play(agent: object) -> tuple[list[int], int]:
         before = evaluator.positions
-        result = play_match(OTHELLO, agent, "random", pairs=1, opening_plies=(30, 30), seed=3)
+        result = play_match(OTHELLO, agent, "random", pairs=1, opening_plies=(44, 44), seed=3)
         assert result.actions is not None
         return result.actions.tolist(), evaluator.positions - before
 

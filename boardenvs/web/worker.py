@@ -30,7 +30,7 @@ from boardenvs.agents.spec import make_agent
 from boardenvs.game.errors import IllegalActionError, StopPlayError
 from boardenvs.game.position import Position
 from boardenvs.game.session import GameSession
-from boardenvs.kernel.backend import no_compiling
+from boardenvs.kernel.backend import get_backend, no_compiling
 from boardenvs.play import choose_action
 from boardenvs.play.review import analyse_line
 from boardenvs.records.record import names, played
@@ -131,7 +131,7 @@ def _receive(child: ChildFunction) -> bytes:
 def work(pipe: Connection) -> None:
     """Answer jobs until the server ends or kills this process."""
     os.dup2(2, 1)
-    with contextlib.suppress(ImportError):  # without Numba nothing is compiled
+    if get_backend() == "numba":  # else nothing is compiled
         from boardenvs.kernel.compile_cache import when_compiling
 
         step = itertools.count(1)
