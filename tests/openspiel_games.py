@@ -126,7 +126,9 @@ OWN = {
     ),
 }
 SIZES = {
-    text: Theirs(make(text), theirs, _by_number, 10 if "=2" in text else 5, 1 if text.startswith("go") else 2)
+    text: Theirs(
+        make(text), theirs, _by_number, 10 if "=2" in text else 5, 1 if text.startswith("go") else 2
+    )
     for text, theirs in {
         "go:size=2": "go(board_size=2)",
         "go:komi=0.5,size=5": "go(board_size=5,komi=0.5)",

@@ -430,8 +430,8 @@ TINY: dict[str, Any] = {
     },
     "network": {"hidden": [16]},
     "learning": {"replay": 512, "batch_size": 32},
-    "evaluation": {"every": 128, "pairs": 2, "opponents": ["random"], "opening_plies": [40, 44]},
-    "report": {"pairs": 2, "opponents": ["random"], "opening_plies": [40, 44]},
+    "evaluation": {"every": 128, "pairs": 1, "opponents": ["random"], "opening_plies": [40, 44]},
+    "report": {"pairs": 1, "opponents": ["random"], "opening_plies": [40, 44]},
 }  # fmt: skip
 
 

@@ -214,9 +214,9 @@ def test_the_same_seed_gives_the_same_rating_and_time_ends_it() -> None:
 
 
 def test_the_command_rates_anybody() -> None:
-    words = ["--game", "wolf_and_sheep", "--games", "20"]
+    words = ["--game", "wolf_and_sheep", "--games", "8"]
     found = json.loads(run("rate", "python:arena_agents:lowest", *words, "--json"))
-    assert (found["games"], found["where"], found["forfeits"]) == (20, "on", 0)
+    assert (found["games"], found["where"], found["forfeits"]) == (8, "on", 0)
     assert rows(run("rate", "python:arena_agents:lowest", *words)) == [
         [a["agent"], f"{a['rating']:.0f}", str(a["games"]), f"{a['score']:.3f}",
          f"{a['expected']:.3f}"]
@@ -224,7 +224,7 @@ def test_the_command_rates_anybody() -> None:
     ]  # fmt: skip
     output = run("rate", "python:arena_agents:Otherwise", *words, code=1)
     assert "lost all games" in output
-    assert "forfeited 20 of 20 games" in output
+    assert "forfeited 8 of 8 games" in output
 
 
 @pytest.mark.parametrize(("forfeits", "code"), [(9, 0), (10, 1)])

@@ -34,7 +34,7 @@ def positions(game: Game, plies: tuple[int, int] | None) -> State:
     """Positions of which many have a win or a loss in one."""
     rng = np.random.default_rng(0)
     if plies is not None:
-        return random_openings(game, 200, plies, rng)
+        return random_openings(game, 100 if "mens" in game.id else 200, plies, rng)
     found: list[Position] = []
     while len(found) < 50:  # three pieces a side, anywhere: one move connects them, or captures
         squares = [1 << int(s) for s in rng.choice(64, 6, replace=False)]
