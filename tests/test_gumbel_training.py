@@ -355,8 +355,9 @@ def test_a_network_learns_what_is_safe() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 100])
-def test_a_game_without_drills_soon_says_so(count: int) -> None:
-    error = rf"learning\.drills is {count}, but 57344 openings of checkers have 0"
+def test_a_game_without_drills_soon_says_so(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("training.gumbel.drills._OPENINGS", 1024)
+    error = rf"learning\.drills is {count}, but 7168 openings of checkers have 0"
     with pytest.raises(RunError, match=error):
         Drills(make("checkers"), count, (0, 4), np.random.default_rng(0))
 
@@ -473,6 +474,7 @@ def test_a_run_that_resumes_goes_on_bit_for_bit(tiny: str, monkeypatch: pytest.M
         "report.opening_plies=[2, 4]",
     ]
     settings = read_settings(GumbelConfig, Path(tiny), sets)
+    monkeypatch.setattr("training.report.draw_learning_curve", lambda results, best: b"<svg/>")
     assert main([tiny, *(word for item in sets for word in ("--set", item))]) == 0
     folder = Path("runs/tiny")
     expected = result(folder)

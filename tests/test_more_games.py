@@ -43,7 +43,7 @@ LATE = "8/6w1/8/4b3/3w4/8/1b6/8 black 31 kings=b2,g7 quiet=7"
 def late_positions(game: Game) -> list[Position]:
     """Of several games, some plies before their ends; one where the side to move has moved."""
     found = []
-    for seed in range(4):
+    for seed in range(6):
         line, _ = random_line(game, seed, 500)
         again = [b for a, b in pairwise(line[:-1]) if a.to_move == b.to_move]
         found += [line[-4], line[-7], *again[-1:]]
@@ -65,7 +65,8 @@ def test_rules_are_consistent(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
     """In machine code those with most state."""
     if name in ("connect_four", "tictactoe"):
         monkeypatch.setattr(check, "find_spec", lambda name: None)
-    check_rules(GAMES[name].game, num_games=1, max_plies=60)
+    most = 60 if name == "nine_mens_morris" else 10_000  # others soon end
+    check_rules(GAMES[name].game, num_games=1, max_plies=most)
 
 
 def test_a_position_that_comes_again() -> None:
@@ -266,7 +267,7 @@ def test_trees_prove_what_plain_search_proves() -> None:
                 decided += 1
                 plain = worths(game, position, 6)[action]
                 assert abs(plain) < WIN // 2 or np.sign(plain) == lower
-    assert decided > 2
+    assert decided > 5
 
 
 @dataclass(frozen=True)

@@ -184,7 +184,7 @@ def test_openings_in_stock_are_drawn_once() -> None:
 # ---- going on ----------------------------------------------------------------------------------
 
 
-def go_on(env: BoardVecEnv, steps: int = 40) -> list[bytes]:
+def go_on(env: BoardVecEnv, steps: int = 24) -> list[bytes]:
     rng, record = np.random.default_rng(7), []
     for _ in range(steps):
         observation, rewards, _, infos = env.step(any_legal(env, rng))
