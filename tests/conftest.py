@@ -21,6 +21,7 @@ settings.register_profile(
     "boardenvs",
     deadline=None,
     derandomize=True,
+    max_examples=50,
     # The fixtures below hold nothing that an example could spoil for the next one.
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -296,7 +296,7 @@ OTHERWISE = "python:arena_agents:Otherwise"
 def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Results]:
     folder = tmp_path_factory.mktemp("written")
     entrants = ["random", "greedy", OTHERWISE, "python:arena_agents:lowest"]
-    results = play_here(make_settings(entrants, ["othello", "reversi"], pairs=2))
+    results = play_here(make_settings(entrants, ["othello", "reversi"], pairs=4))
     assert write_results(results, folder) == []
     return folder, results
 
@@ -310,8 +310,8 @@ def test_the_numbers_of_results_json_and_the_report_fit_together(
     rows = zip(table["ratings"], points, written[1].tables[0].counts, strict=True)
     for i, (row, line, counts) in enumerate(rows):
         assert counts.sum(axis=0).tolist() == [row[key] for key in ("wins", "draws", "losses")]
-        assert counts.sum() == 3 * 2 * 2
-        assert row["score"] == pytest.approx((row["wins"] + row["draws"] / 2) / 12, abs=1e-4)
+        assert counts.sum() == 3 * 2 * 4
+        assert row["score"] == pytest.approx((row["wins"] + row["draws"] / 2) / 24, abs=1e-4)
         cells = [cell.strip() for cell in line.strip("|").split("|")][2:]
         assert cells.pop(i) == "·"
         scores = np.delete(counts @ (1, 0.5, 0), i)

@@ -26,6 +26,7 @@ from boardenvs.tablebase.connect_four import Solution, exact_search
 GAME = games.make("connect_four")
 
 
+@cache
 def played(plies: int, seed: int) -> Position:
     """A position of a random game."""
     rng, position = random.Random(seed), GAME.start()

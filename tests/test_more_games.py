@@ -309,11 +309,11 @@ def test_a_record_from_the_middle_of_a_turn_is_read_back(tmp_path: Path) -> None
 
 
 def test_boards_that_differ_are_remembered_by_different_numbers() -> None:
-    """Two pieces of each side on any squares: a hash by one multiplication has 60 collisions."""
+    """Two pieces of each side on any squares: a hash by one multiplication has 15 collisions."""
     rng, game = np.random.default_rng(1), boardenvs.games.make("lines_of_action:rules=tournament")
-    squares = np.uint64(1) << rng.integers(64, size=(4, 250_000), dtype=np.uint64)
+    squares = np.uint64(1) << rng.integers(64, size=(4, 125_000), dtype=np.uint64)
     own, opp = squares[0] | squares[1], squares[2] | squares[3]
-    none, keys = np.zeros(250_000, np.uint64), np.empty(250_000, np.uint64)
+    none, keys = np.zeros(125_000, np.uint64), np.empty(125_000, np.uint64)
     game.kernels.key.batch([own, opp, none, none, none], [keys])
     assert len(np.unique(keys)) == len(np.unique(np.stack([own, opp]), axis=1).T)
 

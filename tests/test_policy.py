@@ -141,7 +141,7 @@ def test_a_tower_that_says_what_is_not_computed_is_refused() -> None:
 
 
 @pytest.mark.parametrize("spec", ["hex", "checkers", "chess"])
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_both_sides_of_a_board_are_played_alike(tmp_path: Path, spec: str, seed: int) -> None:
     """With the mover's view, and a file says so; the first side is seen as it is."""
