@@ -36,7 +36,7 @@ def boards_of(game, size, kinds):
 
 @pytest.mark.parametrize("game_id", GAMES)
 def test_the_page_has_every_position(game_id):
-    record = random_record(make(game_id), players=("ada", "bob"))
+    record = random_record(make(game_id), plies=60, players=("ada", "bob"))
     content = data_of(write_page([record], legal=True))
     (shown,) = content["games"]
     assert shown["title"] == "ada against bob"
