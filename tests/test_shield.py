@@ -36,7 +36,7 @@ def positions(game: Game, plies: tuple[int, int] | None) -> State:
     if plies is not None:
         return random_openings(game, 100 if "mens" in game.id else 200, plies, rng)
     found: list[Position] = []
-    while len(found) < 30:  # three pieces a side, anywhere: one move connects them, or captures
+    while len(found) < 50:  # three pieces a side, anywhere: one move connects them, or captures
         squares = [1 << int(s) for s in rng.choice(64, 6, replace=False)]
         position = game.position((sum(squares[:3]), sum(squares[3:])), ply=int(rng.integers(50)))
         found += [] if position.terminated else [position]
