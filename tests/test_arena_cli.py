@@ -59,8 +59,8 @@ def test_each_process_makes_a_player_once(tmp_path: Path, monkeypatch: pytest.Mo
     """And the command's own none, which would start an engine only to look at it."""
     path, player = tmp_path / "pids", "python:arena_agents:counted"
     monkeypatch.setenv("ARENA_TEST_PIDS", str(path))
-    words = ["connect_four", player, player, "--pairs", 40, "--workers", 2]
-    assert "40 openings" in " ".join(run("match", *words).split())
+    words = ["connect_four", player, player, "--pairs", 21, "--workers", 2]
+    assert "21 openings" in " ".join(run("match", *words).split())
     made = Counter(path.read_text().split())
     assert set(made.values()) == {2}  # one a side
     assert len(made) <= 2
