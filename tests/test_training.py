@@ -313,7 +313,7 @@ def test_a_run_is_neither_overwritten_nor_resumed_by_mistake(
         ("", "self_play.threads=2", None),
         ("ntuple", "workers=2", None),
         ("", "self_play.boards=64", "self_play.boards was 32 and is 64"),
-        ("", "evaluation.pairs=9", "evaluation.pairs was 2 and is 9"),
+        ("", "evaluation.pairs=9", "evaluation.pairs was 1 and is 9"),
         ("gumbel", "search.workers=2", "search.workers was 0 and is 2"),
         ("ntuple", "tuples=[a1 c1]", r"tuples was \['a1 b1'\] and is \['a1 c1'\]"),
     ],
