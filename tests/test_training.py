@@ -61,11 +61,12 @@ from training.run_settings import (
     between,
     find_device,
     find_precision,
+    use_one_thread,
 )
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
 
-th.set_num_threads(1)
+use_one_thread()
 
 # All kinds of boards, and falling schedules, in a few updates.
 TINY: dict[str, Any] = {
@@ -122,8 +123,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an uninterrupted run of the tiny configuration."""
     folder = tmp_path_factory.mktemp("whole")
     with pytest.MonkeyPatch.context() as patch, (folder / "printed").open("w") as printed:
-        patch.setattr("boardenvs.utils.console.EVERY", 0.0)
-        patch.setattr("training.run._LINES_EVERY", 0.0)
+        for module in ("run", "report"):
+            patch.setattr(f"training.{module}.LINES_EVERY", 0.0)
         patch.setattr(sys, "stdout", printed)
         assert ppo.main([prepare(folder, patch)]) == 0
     return folder / "runs" / "tiny"
@@ -397,6 +398,17 @@ def test_devices_are_those_that_torch_has(monkeypatch: pytest.MonkeyPatch) -> No
     for able, precision in (({"amx_bf16": True}, "bfloat16"), ({}, "float32")):
         monkeypatch.setattr(th.cpu, "get_capabilities", lambda able=able: able)
         assert find_precision(th.device("cpu")) == precision
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc's allocator alone is told to")
+def test_freed_memory_is_used_again_without_the_system() -> None:
+    faults = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        arrays = [np.ones(3 << 20, np.uint8) for _ in range(40)]
+        faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+        del arrays
+    assert faults[-1] < 40 * (3 << 20) // resource.getpagesize() / 10, faults
 
 
 # ---- what is due between updates ---------------------------------------------------------------

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-import torch as th
 from rich.console import Console
 from threadpoolctl import threadpool_limits
 
@@ -24,7 +23,7 @@ from boardenvs.utils.decoding import decode, parse_yaml
 from boardenvs.utils.ending import interrupting, why_interrupted
 from boardenvs.utils.files import read_text
 from training.folder import RUNS, RunError, run_folder
-from training.run_settings import ConfigError, GameSettings
+from training.run_settings import ConfigError, GameSettings, use_one_thread
 
 Settings = TypeVar("Settings", bound=GameSettings)
 
@@ -97,7 +96,7 @@ def run(
     KeyboardInterrupt.
     """
     folder = RUNS / config.name
-    th.set_num_threads(1)
+    use_one_thread()
     with (
         run_folder(folder, config, resume=resume, overwrite=overwrite),
         threadpool_limits(1),  # NumPy's threads

@@ -31,7 +31,7 @@ from boardenvs.utils.files import write_atomically
 from boardenvs.utils.version import version
 from training.evaluation import Score, SuiteResult, play, score_of
 from training.exact import examine
-from training.run import REPORT_SEED, Run
+from training.run import LINES_EVERY, REPORT_SEED, Run
 from training.run_settings import RunSettings, find_device, find_precision
 
 RAW, SHIELDED = "policy", "policy, shielded"
@@ -98,7 +98,7 @@ def evaluate_finally(config: RunSettings, file: Path, console: Console) -> Final
         exact={kind: examine(game, agent, seed) for kind, agent in agents.items()},
     )
     pairs = [(kind, name) for kind in agents for name in config.report.opponents]
-    with counting("matches of the report", console=console) as show:
+    with counting("matches of the report", LINES_EVERY, console) as show:
         for played, (kind, name) in enumerate(pairs):
             show(played, len(pairs))
             result = play(game, config.report, agents[kind], name, seed)

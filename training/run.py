@@ -41,7 +41,7 @@ SUITE_SEED, REPORT_SEED = 10_000, 20_000
 
 
 _STARTS = 1 << 16  # openings that players play before the training begins
-_LINES_EVERY = 60.0  # seconds between lines of progress where there is no terminal
+LINES_EVERY = 60.0  # seconds between lines of progress where there is no terminal
 _NOISE = 0.25  # the share of random plies in openings by players
 
 
@@ -101,7 +101,7 @@ class Run(ABC):
         if resume:
             self.resume(console)
         self.logger.output_formats = [TensorBoardOutputFormat(str(self.folder / "tensorboard"))]
-        self._console, progress = console, counting(self.config.name, _LINES_EVERY, console)
+        self._console, progress = console, counting(self.config.name, LINES_EVERY, console)
         with stop_requests() as stop_requested, progress as self._show:
             while not (self.is_finished() or stop_requested()):
                 self._step()

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions as Shown, RenderableType
     from rich.segment import Segment
 
-EVERY = 5.0  # seconds between two lines of progress in files and pipes
-
 
 def make_console(*, errors: bool = False) -> Console:
     """Return a console for standard output or standard error.
@@ -47,7 +45,7 @@ def make_console(*, errors: bool = False) -> Console:
 
 @contextmanager
 def counting(
-    title: str, every: float | None = None, console: Console | None = None
+    title: str, every: float = 5.0, console: Console | None = None
 ) -> Iterator[Callable[..., None]]:
     """Show a progress bar on a console, by default of standard error, and yield the function that
     moves it.
@@ -57,7 +55,6 @@ def counting(
     """
     from rich.progress import MofNCompleteColumn, Progress, TextColumn
 
-    every = EVERY if every is None else every
     console = console or make_console(errors=True)
     due = time.monotonic() + every
     columns = TextColumn("{task.description}", markup=False), *Progress.get_default_columns()[1:]
