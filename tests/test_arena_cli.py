@@ -7,6 +7,7 @@ import logging
 import os
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import invoke, rows, run
@@ -115,7 +116,8 @@ def test_progress_and_compiling_are_reported_without_a_terminal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """On standard error, so that standard output stays what it is."""
-    monkeypatch.setattr(console, "EVERY", 0.0)
+    counting: Any = console.counting
+    monkeypatch.setattr(counting.__wrapped__, "__defaults__", (0.0, None))
     found = invoke("rate", "greedy", "--game", "reversi", "--games", 8, "--json")
     assert "8 of 8: rating greedy: " in found.stderr
     assert json.loads(found.stdout)["games"] == 8
