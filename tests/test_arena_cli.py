@@ -6,8 +6,8 @@ import json
 import logging
 import os
 from collections import Counter
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from command_line import invoke, rows, run
@@ -17,7 +17,7 @@ from boardenvs import play_match
 from boardenvs.agents.policy_file import save_policy
 from boardenvs.games import make
 from boardenvs.records import check, load
-from boardenvs.utils import console
+from boardenvs.utils.console import counting
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -116,8 +116,7 @@ def test_progress_and_compiling_are_reported_without_a_terminal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """On standard error, so that standard output stays what it is."""
-    counting: Any = console.counting
-    monkeypatch.setattr(counting.__wrapped__, "__defaults__", (0.0, None))
+    monkeypatch.setattr("boardenvs.utils.console.counting", partial(counting, every=0.0))
     found = invoke("rate", "greedy", "--game", "reversi", "--games", 8, "--json")
     assert "8 of 8: rating greedy: " in found.stderr
     assert json.loads(found.stdout)["games"] == 8

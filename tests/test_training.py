@@ -61,12 +61,12 @@ from training.run_settings import (
     between,
     find_device,
     find_precision,
-    use_one_thread,
+    set_up_torch,
 )
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
 
-use_one_thread()
+set_up_torch()
 
 # All kinds of boards, and falling schedules, in a few updates.
 TINY: dict[str, Any] = {
@@ -400,7 +400,7 @@ def test_devices_are_those_that_torch_has(monkeypatch: pytest.MonkeyPatch) -> No
         assert find_precision(th.device("cpu")) == precision
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="glibc's allocator alone is told to")
+@pytest.mark.skipif(sys.platform != "linux", reason="only glibc's allocator is set up")
 def test_freed_memory_is_used_again_without_the_system() -> None:
     faults = []
     for _ in range(3):

@@ -23,7 +23,7 @@ from boardenvs.utils.decoding import decode, parse_yaml
 from boardenvs.utils.ending import interrupting, why_interrupted
 from boardenvs.utils.files import read_text
 from training.folder import RUNS, RunError, run_folder
-from training.run_settings import ConfigError, GameSettings, use_one_thread
+from training.run_settings import ConfigError, GameSettings, set_up_torch
 
 Settings = TypeVar("Settings", bound=GameSettings)
 
@@ -96,7 +96,7 @@ def run(
     KeyboardInterrupt.
     """
     folder = RUNS / config.name
-    use_one_thread()
+    set_up_torch()
     with (
         run_folder(folder, config, resume=resume, overwrite=overwrite),
         threadpool_limits(1),  # NumPy's threads

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 # Seeds of openings, far from each other: the policy is chosen on the first, judged on the second.
 SUITE_SEED, REPORT_SEED = 10_000, 20_000
 
+LINES_EVERY = 60.0  # seconds between lines of progress in files and pipes
 
 _STARTS = 1 << 16  # openings that players play before the training begins
-LINES_EVERY = 60.0  # seconds between lines of progress where there is no terminal
 _NOISE = 0.25  # the share of random plies in openings by players
 
 
@@ -60,7 +60,6 @@ class Run(ABC):
         self.logger = Logger(str(folder), [])
         self._began = _clocks()  # less what earlier parts of the run took
         self._saved = 0  # steps of the last checkpoint
-        self._console: Console
         self._show: Callable[..., None]  # moves the progress bar
 
     # ---- what a trainer defines ------------------------------------------------------------------
@@ -103,6 +102,7 @@ class Run(ABC):
         self.logger.output_formats = [TensorBoardOutputFormat(str(self.folder / "tensorboard"))]
         self._console, progress = console, counting(self.config.name, LINES_EVERY, console)
         with stop_requests() as stop_requested, progress as self._show:
+            self._show(self.steps, self.config.steps)
             while not (self.is_finished() or stop_requested()):
                 self._step()
             if self._saved < self.steps:

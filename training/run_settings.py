@@ -301,11 +301,11 @@ def find_device(name: str) -> th.device:
     return device
 
 
-def use_one_thread() -> None:
-    """Let torch compute with one thread, which keeps freed memory for the next arrays.
+def set_up_torch() -> None:
+    """Set torch to one thread, and the C library to keep freed memory for the next arrays.
 
-    glibc would return it to Linux, which clears each page before it is used again: a twelfth of the
-    time of learning.
+    glibc would return it to Linux, which clears each page before it is used again: 7 to 9 % of the
+    CPU time of a training with fully connected layers.
     """
     th.set_num_threads(1)
     if sys.platform == "linux":

@@ -28,7 +28,7 @@ from boardenvs.utils.decoding import decode
 from training.gumbel.gumbel_settings import GumbelConfig, LearningSettings, SearchSettings
 from training.gumbel.network import NetworkEvaluator
 from training.gumbel.self_play import PlayedRound, SelfPlay
-from training.run_settings import find_device, find_precision, use_one_thread
+from training.run_settings import find_device, find_precision, set_up_torch
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ _cpu = [0.0]  # seconds of this process until the end of its last round
 @lru_cache(maxsize=1)
 def _prepared(settings: str) -> tuple[SelfPlay, BoardNetwork]:
     """Return boards for the games of any worker, and a network for any weights."""
-    use_one_thread()
+    set_up_torch()
     if multiprocessing.parent_process() and hasattr(os, "nice"):
         os.nice(10)  # all workers wait for the learner: it goes first
     config = decode(GumbelConfig, json.loads(settings), "the settings")
