@@ -12,7 +12,7 @@ import zipfile
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -31,6 +31,8 @@ from boardenvs.board import Symmetry
 from boardenvs.game.game import Game
 from boardenvs.game.openings import random_openings
 from boardenvs.game.position import stack
+from boardenvs.game.state import Array, State
+from boardenvs.game.views import over_symmetries
 from boardenvs.games.files import file_name
 
 OTHELLO = games.make("othello")
@@ -207,6 +209,41 @@ def test_a_shield_is_there_where_the_text_asks_for_it(path: Path) -> None:
     rng = np.random.default_rng
     shielded = Shield(PolicyAgent(trained_policy(game))).act(game, state, rng(0))
     assert (make_agent("trained:shield=true").act(game, state, rng(0)) == shielded).all()
+
+
+def test_a_player_takes_the_mean_over_the_symmetries(game: Game, path: Path) -> None:
+    save_policy(random_policy(game), path)
+    policy, state, rng = load_policy(path), positions(game, 10), np.random.default_rng(0)
+    agent: Any = make_agent(f"policy:{path},symmetries=true")
+    found = agent.evaluate(game, state)
+    for row, position in enumerate(game.positions(state)):
+        outputs = []
+        for symmetry in game.symmetries:
+            (policy_of_image,), value = policy.evaluate(game, stack([position.image(symmetry)]))
+            outputs.append([*policy_of_image[game.action_images(symmetry)], *value])
+        np.testing.assert_allclose([*found[0][row], found[1][row]], np.mean(outputs, 0), atol=1e-6)
+    np.testing.assert_array_equal(agent.act(game, state, rng), found[0].argmax(axis=1))
+
+
+def test_images_of_a_position_have_the_same_means_bit_for_bit() -> None:
+    def evaluate(game: Game, state: State) -> tuple[Array, Array]:
+        values = np.sin(state.own % np.uint64(1009)).astype(np.float32)
+        return np.ones((len(values), game.num_actions), np.float32), values
+
+    state = positions(OTHELLO)
+    _, values = over_symmetries(evaluate, OTHELLO, state)
+    for symmetry in OTHELLO.symmetries:
+        images = stack([position.image(symmetry) for position in OTHELLO.positions(state)])
+        np.testing.assert_array_equal(over_symmetries(evaluate, OTHELLO, images)[1], values)
+
+
+def test_the_trained_player_takes_the_mean_too() -> None:
+    state, agent = positions(OTHELLO), cast(Any, make_agent("trained:symmetries=true"))
+    policy, values = PolicyAgent(trained_policy(OTHELLO), symmetries=True).evaluate(OTHELLO, state)
+    np.testing.assert_array_equal(agent.evaluate(OTHELLO, state)[1], values)
+    played = agent.act(OTHELLO, state, np.random.default_rng(0))
+    np.testing.assert_array_equal(played, policy.argmax(axis=1))
+    assert (played != make_agent("trained").act(OTHELLO, state, np.random.default_rng(0))).any()
 
 
 # ---- what is refused -----------------------------------------------------------------------------

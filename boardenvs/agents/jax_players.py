@@ -63,8 +63,11 @@ def jax_evaluator(rules: JaxRules, player: object) -> JaxEvaluator:
     """
     agent = _agent(rules.game, player)
     inner = agent.agent if isinstance(agent, Shield) else agent
-    if not isinstance(inner, PolicyAgent):
-        raise ValueError(f"{quote(player)} has no network: 'trained' and 'policy:PATH' have one")
+    if not isinstance(inner, PolicyAgent) or inner.symmetries:
+        raise ValueError(
+            f"{quote(player)} has no network in JAX: 'trained' and 'policy:PATH' have one, without "
+            "symmetries"
+        )
     policy = inner.policy
     own, before = JaxRules(policy.game), policy.plies_before(rules.game)
 

@@ -20,7 +20,7 @@ from boardenvs.agents.policy_network import (
 )
 from boardenvs.game.game import Game
 from boardenvs.game.state import Array, BoolArray, Int8Array, IntArray, State
-from boardenvs.game.views import reorder
+from boardenvs.game.views import over_symmetries, reorder
 from boardenvs.utils.checks import check_name
 from boardenvs.utils.threads import one_thread
 
@@ -102,13 +102,17 @@ class Policy:
 
 @dataclass(frozen=True)
 class PolicyAgent:
-    """Plays the policy's most probable action, or with `sample` draws from its probabilities."""
+    """Plays the policy's most probable action, or with `sample` draws from its probabilities.
+
+    With `symmetries` they are the means over the board's symmetries.
+    """
 
     policy: Policy
     sample: bool = False
+    symmetries: bool = False
 
     def act(self, game: Game, state: State, rng: np.random.Generator | None = None) -> IntArray:
-        preference: Array = self.policy.evaluate(game, state)[0]
+        preference: Array = self.evaluate(game, state)[0]
         if self.sample:
             # The Gumbel-max trick: the largest of log p + noise is distributed as p.
             with np.errstate(divide="ignore"):
@@ -118,7 +122,8 @@ class PolicyAgent:
 
     def evaluate(self, game: Game, state: State) -> tuple[Float32Array, Float32Array]:
         """Return what `Policy.evaluate` does."""
-        return self.policy.evaluate(game, state)
+        evaluate = self.policy.evaluate
+        return over_symmetries(evaluate, game, state) if self.symmetries else evaluate(game, state)
 
     def check_game(self, game: Game) -> None:
         self.policy.check_game(game)

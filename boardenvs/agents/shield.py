@@ -79,9 +79,11 @@ class Shield:
         check_game(self.agent, game)
 
 
-def policy_player(policy: Policy, sample: bool = False, shield: bool = False) -> Agent:
+def policy_player(
+    policy: Policy, sample: bool = False, shield: bool = False, symmetries: bool = False
+) -> Agent:
     """Return the player of a policy: a `PolicyAgent`, with a shield if that is asked for."""
-    agent = PolicyAgent(policy, sample)
+    agent = PolicyAgent(policy, sample, symmetries)
     return Shield(agent) if shield else agent
 
 

@@ -6,7 +6,7 @@ sees their positions as if the first role were to move, and so learns one side i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from itertools import accumulate
 from operator import and_, or_
@@ -16,7 +16,7 @@ import numpy as np
 
 from boardenvs.board.bitboard import move
 from boardenvs.board.symmetry import Symmetry, shifts_of
-from boardenvs.game.state import Array, IntArray, State
+from boardenvs.game.state import Array, IntArray, State, concat
 from boardenvs.kernel import Bits, nonzero, spread
 from boardenvs.kernel.wide import Wide, join, split
 
@@ -67,6 +67,22 @@ def reorder(policy: Array, places: IntArray, views: IntArray) -> Array:
         rows = np.flatnonzero(views == view)
         policy[rows] = policy[rows].take(places[view], axis=1)
     return policy
+
+
+def over_symmetries(
+    evaluate: Callable[[Game, State], tuple[Array, Array]], game: Game, state: State
+) -> tuple[Array, Array]:
+    """Return the means of the probabilities (B, A) and values (B,) of a `search.Evaluator` over the
+    symmetries of the game.
+    """
+    count = len(game.symmetries)
+    views = np.arange(count).repeat(len(state.ply))
+    policy, values = evaluate(game, game.views.seen(concat([state] * count), views))
+    reorder(policy, game.views.images, views)
+    parts = (x.reshape(count, len(state.ply), -1) for x in (policy, values))
+    # Sorted, so that all images of a position have the same means, bit for bit.
+    policy, values = (np.sort(x, axis=0).mean(axis=0) for x in parts)
+    return policy, values[:, 0]
 
 
 def view(game: Game, *inputs: Bits) -> list[Bits]:

@@ -15,7 +15,8 @@ from boardenvs.game.game import Game
 from boardenvs.game.perft import successors
 from boardenvs.game.position import Position, stack
 from boardenvs.game.rules import MAX_VALUE
-from boardenvs.game.state import Array, FloatArray, IntArray, State, for_movers, take
+from boardenvs.game.state import FloatArray, IntArray, State, for_movers, take
+from boardenvs.game.views import over_symmetries
 from boardenvs.games import spec_of
 from boardenvs.report import ReportTable
 from boardenvs.search.mcts import Evaluator
@@ -292,16 +293,14 @@ def analyse_by_evaluator(evaluator: Evaluator, position: Position) -> Analysis:
     The value of a move that ends the game is its result. Lines follow the most probable actions.
     """
     game, state = position.game, stack([position])
-    probabilities = _judge_images(evaluator, [position])[0][0].astype(np.float64)
-    images = np.array([game.action_images(symmetry) for symmetry in game.symmetries])
+    probabilities = over_symmetries(evaluator.evaluate, game, state)[0][0].tolist()
     unaveraged = evaluator.evaluate(game, state)[0][0]
     rows, actions, after = successors(game, state)
     movers = state.to_move[rows]
     over, values = game.is_over(after), final_scores(game, movers, after)
     live = take(after, ~over)
     if len(live.ply):
-        judged = _judge_images(evaluator, game.positions(live))[1]
-        means = np.array([*map(_mean, judged.tolist())])
+        means = over_symmetries(evaluator.evaluate, game, live)[1]
         values[~over] = for_movers(movers[~over], live, means)
     lines = lines_after(
         game,
@@ -316,7 +315,7 @@ def analyse_by_evaluator(evaluator: Evaluator, position: Position) -> Analysis:
             value=value,
             outcome=OUTCOMES[value] if ends else None,
             plies=1 if ends else None,
-            probability=_mean(probabilities[range(len(images)), images[:, action]].tolist()),
+            probability=probabilities[action],
             line=tuple(line),
         )
         for action, value, ends, line in zip(
@@ -324,16 +323,5 @@ def analyse_by_evaluator(evaluator: Evaluator, position: Position) -> Analysis:
         )
     ]
     moves.sort(key=lambda move: -unaveraged[move.action])
-    nodes = len(images) * (1 + len(live.ply)) + sum(len(line) - 1 for line in lines)
+    nodes = len(game.symmetries) * (1 + len(live.ply)) + sum(len(line) - 1 for line in lines)
     return Analysis(position=position, moves=tuple(moves), nodes=nodes)
-
-
-def _judge_images(evaluator: Evaluator, positions: Sequence[Position]) -> tuple[Array, Array]:
-    """Return the evaluator's probabilities (B, S, A) and values (B, S) of B positions under the S
-    symmetries of their game.
-    """
-    game = positions[0].game
-    images = [p.image(symmetry) for p in positions for symmetry in game.symmetries]
-    probabilities, values = evaluator.evaluate(game, stack(images))
-    shape = len(positions), len(game.symmetries)
-    return probabilities.reshape(*shape, -1), values.reshape(shape)

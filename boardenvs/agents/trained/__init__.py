@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from boardenvs.agents.base import Agent, AgentByGame
-from boardenvs.agents.policy import Policy
+from boardenvs.agents.policy import Policy, PolicyAgent
 from boardenvs.agents.policy_file import load_policy
 from boardenvs.agents.policy_network import Float32Array
 from boardenvs.agents.shield import policy_player
@@ -28,18 +28,22 @@ class TrainedAgent(AgentByGame):
 
     sample: bool = False
     shield: bool = False
+    symmetries: bool = False
 
     def player(self, game: Game) -> Agent:
-        return policy_player(trained_policy(game), self.sample, self.shield)
+        return policy_player(trained_policy(game), **vars(self))
 
     def evaluate(self, game: Game, state: State) -> tuple[Float32Array, Float32Array]:
         """Return what `Policy.evaluate` does."""
-        return trained_policy(game).evaluate(game, state)
+        agent = PolicyAgent(trained_policy(game), symmetries=self.symmetries)
+        return agent.evaluate(game, state)
 
 
-def policy_agent(path: str, sample: bool = False, shield: bool = False) -> Agent:
+def policy_agent(
+    path: str, sample: bool = False, shield: bool = False, symmetries: bool = False
+) -> Agent:
     """Return the player of a policy file; PolicyFileError if it cannot be read."""
-    return policy_player(load_policy(path), sample, shield)
+    return policy_player(load_policy(path), sample, shield, symmetries)
 
 
 @cache
