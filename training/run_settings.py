@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from ctypes import CDLL
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import torch as th
@@ -174,13 +175,16 @@ class GameSettings(Section):
         """Return the game."""
         return games.make(self.game)
 
-    def check_opponents(self, where: str, specs: tuple[str, ...] | dict[str, Any]) -> None:
-        """Raise ValueError if one of these players does not exist or cannot play the game."""
-        for spec in specs:
-            try:
-                agent_for(self.make_game(), spec)
-            except ValueError as error:
-                raise ValueError(f"{where}: {error}") from None
+    def check_players(self, *settings: str) -> None:
+        """Raise ValueError if a player that these settings name does not exist or cannot play the
+        game.
+        """
+        for where in settings:
+            for spec in attrgetter(where)(self):
+                try:
+                    agent_for(self.make_game(), spec)
+                except ValueError as error:
+                    raise ValueError(f"{where}: {error}") from None
 
 
 class RunSettings(GameSettings):
@@ -198,10 +202,8 @@ class RunSettings(GameSettings):
     @model_validator(mode="after")
     def _possible(self) -> Self:
         own = self.self_play
-        self.check_opponents("self_play.openings", own.openings)
-        self.check_opponents("self_play.opponents", own.opponents)
-        self.check_opponents("evaluation.opponents", self.evaluation.opponents)
-        self.check_opponents("report.opponents", self.report.opponents)
+        self.check_players("self_play.openings", "self_play.opponents")
+        self.check_players("evaluation.opponents", "report.opponents")
         among_others = len(own.groups()) > 1  # else the run is to beat one player
         for spec in own.opponents:
             if among_others and spec in self.report.opponents:

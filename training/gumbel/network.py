@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -54,20 +55,21 @@ class NetworkEvaluator:
             return policy, values.clamp(-1, 1).cpu().numpy()
 
 
+@dataclass(frozen=True)
 class JudgedNetwork:
     """The policy of a network, and the mean of its value and a shallow alpha-beta search's.
 
     The search uses a learnt evaluation, which predicts results better than a young network.
     """
 
-    def __init__(self, network: Evaluator, evaluation: Evaluation) -> None:
-        self._network, self._evaluation = network, evaluation
+    network: Evaluator
+    evaluation: Evaluation
 
     def evaluate(self, game: Game, state: State) -> tuple[Array, Array]:
         """Return probabilities and values as the network's `evaluate` does."""
-        policy, values = self._network.evaluate(game, state)
+        policy, values = self.network.evaluate(game, state)
         seeds = np.zeros(len(state.ply), np.uint64)
-        engine = alphabeta_for(game, self._evaluation)
+        engine = alphabeta_for(game, self.evaluation)
         judged = engine.search(state, seeds, Limits(_DEPTH), forced=True).value
         if game.margin_counts:
             expected = np.tanh(judged / (POINT * _POINTS))

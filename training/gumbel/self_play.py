@@ -8,7 +8,7 @@ import numpy as np
 
 from boardenvs.envs.batch import Batch, EndedGames
 from boardenvs.game.game import Game
-from boardenvs.game.state import Array, FloatArray, IntArray, State, concat, for_movers, take
+from boardenvs.game.state import Array, IntArray, State, concat, for_movers, take
 from boardenvs.search import Evaluator
 from boardenvs.search.gumbel import gumbel_search
 from training.gumbel.gumbel_settings import GumbelConfig
@@ -96,9 +96,7 @@ class SelfPlay:
         noise = self._rng.standard_exponential((size, self.game.num_actions), np.float32)
         noise = -np.log(np.maximum(noise, 1e-10))
         noise[~full] = 0
-        actions: IntArray = np.zeros(size, np.int64)
-        policy: Array = np.zeros((size, self.game.num_actions), np.float32)
-        values: FloatArray = np.zeros(size)
+        actions, policy, values = np.zeros(size, np.int64), np.zeros_like(noise), np.zeros(size)
         roots, self._roots = self._roots, np.full_like(self._roots, np.nan)
         for rows, simulations in ((full, settings.simulations), (~full & ~unsearched, quick)):
             if simulations and rows.any():

@@ -98,7 +98,7 @@ class NTupleConfig(GameSettings):
             )
         if any(g.against_heuristic for g in self.generations) and not game.has_heuristic:
             raise ValueError(f"against_heuristic is set, and {self.game} has no heuristic")
-        self.check_opponents("report.opponents", self.report.opponents)
+        self.check_players("report.opponents")
         return self
 
     def parsed_tuples(self) -> tuple[Tuple, ...]:
