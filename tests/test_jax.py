@@ -184,11 +184,12 @@ def test_policies_choose_as_in_numpy(spec, size):
 
 
 def test_an_opponent_that_does_not_play_in_jax_is_named():
-    for opponent in ("alphabeta:depth=2", "greedy", "trained:shield=true"):
+    for opponent in ("alphabeta:depth=2", "trained:symmetries=true", "trained:shield=true"):
         with pytest.raises(ValueError, match=f"'{opponent}' does not play in JAX: 'random', "):
             boardenvs.envs.jax.make("othello", opponent=opponent)
-    with pytest.raises(ValueError, match="'random' has no network"):
-        boardenvs.envs.jax.make(SMALL).evaluator("random")
+    for player in ("random", "trained:symmetries=true"):
+        with pytest.raises(ValueError, match=f"'{player}' has no network in JAX"):
+            boardenvs.envs.jax.make("othello").evaluator(player)
     with pytest.raises(ValueError, match="Did you mean 'othello'"):
         boardenvs.envs.jax.make("otello")
 

@@ -87,10 +87,10 @@ def jax_player(rules: JaxRules, player: object) -> JaxPlayer:
     agent = _agent(rules.game, player)
     if isinstance(agent, RandomAgent):
         return rules.sample
-    if not isinstance(agent, PolicyAgent):
+    if not isinstance(agent, PolicyAgent) or agent.symmetries:
         raise ValueError(
             f"{quote(player)} does not play in JAX: 'random', 'trained' and 'policy:PATH' do, "
-            "without a shield"
+            "without a shield or symmetries"
         )
     evaluate, sample = jax_evaluator(rules, agent), agent.sample
 
