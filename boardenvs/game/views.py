@@ -78,10 +78,9 @@ def over_symmetries(
     count = len(game.symmetries)
     views = np.arange(count).repeat(len(state.ply))
     policy, values = evaluate(game, game.views.seen(concat([state] * count), views))
-    reorder(policy, game.views.images, views)
-    parts = (x.reshape(count, len(state.ply), -1) for x in (policy, values))
+    policy, shape = reorder(np.array(policy), game.views.images, views), (count, len(state.ply), -1)
     # Sorted, so that all images of a position have the same means, bit for bit.
-    policy, values = (np.sort(x, axis=0).mean(axis=0) for x in parts)
+    policy, values = (np.sort(x.reshape(shape), axis=0).mean(axis=0) for x in (policy, values))
     return policy, values[:, 0]
 
 

@@ -35,8 +35,7 @@ class TrainedAgent(AgentByGame):
 
     def evaluate(self, game: Game, state: State) -> tuple[Float32Array, Float32Array]:
         """Return what `Policy.evaluate` does."""
-        agent = PolicyAgent(trained_policy(game), symmetries=self.symmetries)
-        return agent.evaluate(game, state)
+        return PolicyAgent(trained_policy(game), symmetries=self.symmetries).evaluate(game, state)
 
 
 def policy_agent(
