@@ -226,9 +226,13 @@ def test_a_player_takes_the_mean_over_the_symmetries(game: Game, path: Path) -> 
 
 
 def test_images_of_a_position_have_the_same_means_bit_for_bit() -> None:
+    """The evaluator's arrays are not written to."""
+
     def evaluate(game: Game, state: State) -> tuple[Array, Array]:
         values = np.sin(state.own % np.uint64(1009)).astype(np.float32)
-        return np.ones((len(values), game.num_actions), np.float32), values
+        likes = np.ones((len(values), game.num_actions), np.float32)
+        likes.flags.writeable = False
+        return likes, values
 
     state = positions(OTHELLO)
     _, values = over_symmetries(evaluate, OTHELLO, state)
