@@ -104,7 +104,7 @@ class Policy:
 class PolicyAgent:
     """Plays the policy's most probable action, or with `sample` draws from its probabilities.
 
-    With `symmetries` they are the means over the board's symmetries.
+    With `symmetries`, probabilities and values are averaged over the board's symmetries.
     """
 
     policy: Policy
@@ -121,7 +121,7 @@ class PolicyAgent:
         return preference.argmax(axis=1)
 
     def evaluate(self, game: Game, state: State) -> tuple[Float32Array, Float32Array]:
-        """Return what `Policy.evaluate` does."""
+        """Return what `Policy.evaluate` does, averaged if `symmetries` is set."""
         evaluate = self.policy.evaluate
         return over_symmetries(evaluate, game, state) if self.symmetries else evaluate(game, state)
 

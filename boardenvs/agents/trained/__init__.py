@@ -34,7 +34,7 @@ class TrainedAgent(AgentByGame):
         return policy_player(trained_policy(game), **vars(self))
 
     def evaluate(self, game: Game, state: State) -> tuple[Float32Array, Float32Array]:
-        """Return what `Policy.evaluate` does."""
+        """Return what `PolicyAgent.evaluate` does."""
         return PolicyAgent(trained_policy(game), symmetries=self.symmetries).evaluate(game, state)
 
 
