@@ -246,7 +246,8 @@ def test_the_latest_positions_are_kept_and_wait_for_their_own_game() -> None:
         replay.add(state, nothing, np.ones(count, bool), values, np.full(count, number))
 
     def drawn() -> set[tuple[int, float]]:
-        batch = replay.sample(200, np.random.default_rng(0))
+        rng = np.random.default_rng(0)
+        batch = replay.batch(rng.choice(replay.ready(), 200), rng)
         values = batch.value.astype(float).round(3).tolist()
         return set(zip(np.bitwise_count(batch.state.own).tolist(), values, strict=True))
 
@@ -254,11 +255,11 @@ def test_the_latest_positions_are_kept_and_wait_for_their_own_game() -> None:
     add(4, 5, number=1)  # in the place of the two oldest
     replay.finish(np.array([0]), np.ones(1))
     assert drawn() == {(2, 0.85), (3, -0.65)}
-    assert (replay.ready, replay.added) == (2, 6)
+    assert (len(replay.ready()), replay.added) == (2, 6)
     replay.finish(np.array([1]), -np.ones(1))
     assert drawn() == {(2, 0.85), (3, -0.65), (4, -0.65), (5, 0.85)}
     add(0, 1, number=2)
-    assert replay.ready == 2
+    assert len(replay.ready()) == 2
 
 
 @pytest.mark.parametrize(
@@ -282,7 +283,7 @@ def test_batches_are_turned_with_their_policies(name: str) -> None:
     values = np.bitwise_count(state.own) / 64
     replay.add(state, policy_of(state), np.ones(40, bool), values, np.zeros(40, int))
     replay.finish(np.array([0]), np.zeros(1))
-    batch = replay.sample(200, rng)
+    batch = replay.batch(rng.choice(replay.ready(), 200), rng)
     np.testing.assert_allclose(batch.policy, policy_of(batch.state), atol=1e-3)
     np.testing.assert_array_equal(batch.policy > 0, game.legal(batch.state))
     np.testing.assert_allclose(batch.value, np.bitwise_count(batch.state.own) / 64)
@@ -447,7 +448,7 @@ def result(folder: Path) -> list[Any]:
     """All that a run's last checkpoint has but times."""
     content = load_newest(folder / "checkpoints")[0]
     assert content is not None
-    return [content[name] for name in ("steps", "to_learn", "rng", "learner", "replay", "round")]
+    return [content[name] for name in ("steps", "to_learn", "learner", "replay", "round")]
 
 
 def test_nothing_is_learnt_before_a_batch_of_positions_has_results(tmp_path: Path) -> None:

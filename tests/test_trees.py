@@ -251,10 +251,15 @@ def plain_gumbel(
         if action is None:
             action = node.most_lacking(node.priors, settings.c_visit, settings.c_scale)
         if action in node.children:
-            value = -simulate(node.children[action])
+            value = simulate(node.children[action])
         else:
-            node.children[action] = judged(node.position.step(action))
-            value = -node.children[action].value
+            here = node.position.step(action)
+            while not game.alternates and not here.is_over() and len(here.legal_actions()) == 1:
+                here = here.step(here.legal_actions()[0])
+            node.children[action] = judged(here)
+            value = node.children[action].value
+        if node.children[action].position.to_move != node.position.to_move:
+            value = -value
         node.visits[action] += 1
         node.totals[action] += value
         return value
@@ -264,7 +269,7 @@ def plain_gumbel(
         assert found is not None
         return found
 
-    root = judged(position)
+    game, root = position.game, judged(position)
     for tries in schedule(min(settings.considered, len(root.priors)), settings.simulations):
         simulate(root, best(tries))
     policy, _, mixed = root.improved(settings.c_visit, settings.c_scale)
@@ -287,7 +292,7 @@ def check_gumbel(name: str) -> None:
             np.testing.assert_allclose(found.policy[row], expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", [*GAMES, "checkers"])
 def test_what_a_search_evaluates_after_its_action_is_the_next_root(name: str) -> None:
     """Without games that are over or won at once; whole searches are the same as without it."""
     game, rng, toys = make(name), np.random.default_rng(0), (Toy(), Toy())
@@ -309,7 +314,7 @@ def test_what_a_search_evaluates_after_its_action_is_the_next_root(name: str) ->
     assert toys[1].positions - toys[0].positions == kept > 100
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", [*GAMES, "checkers"])
 def test_gumbel_searches_are_as_plainly_written(name: str) -> None:
     check_gumbel(name)
 

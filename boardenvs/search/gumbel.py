@@ -20,12 +20,14 @@ from boardenvs.search.compiled.policies import (
     read_gumbel_roots,
     select_by_gumbel,
 )
+from boardenvs.search.compiled.position import next_choice
 from boardenvs.search.halving import GumbelSettings, gumbel_policy
 from boardenvs.search.mcts import EdgeSelection, Evaluator, Trees, TreeSettings
 
 # One leaf of a tree at a time: code for guesses would take long to compile.
 _PARTS: dict[str, Callable[..., Any]] = {
     "select_edge": select_by_gumbel,
+    "position_to_add": next_choice,
     "on_expand": look_for_win,
     "add_guesses": add_no_guesses,
 }

@@ -39,7 +39,6 @@ class GumbelRun(Run):
         super().__init__(config, folder)
         settings = config.learning
         th.manual_seed(config.seed)
-        self._rng = np.random.default_rng([config.seed, 2])
         device = find_device(config.device)
         network = BoardNetwork(self.game, config.network.size, find_precision(device))
         if (start := config.start_policy()) is not None:
@@ -75,16 +74,17 @@ class GumbelRun(Run):
     def _learn(self) -> dict[str, float]:
         """Take the gradient steps that are due; metrics are nan if there were none."""
         settings = self.config.learning
+        rng = np.random.default_rng([self.config.seed, 2, self.steps])
         rate = between(
             settings.learning_rate, settings.final_learning_rate, self.steps / self.config.steps
         )
-        losses = [th.full((3,), th.nan)]
-        if self._replay.ready < settings.batch_size:
+        losses, ready = [th.full((3,), th.nan)], self._replay.ready()
+        if len(ready) < settings.batch_size:
             self._to_learn = 0.0
         while self._to_learn >= settings.batch_size:
             self._to_learn -= settings.batch_size
-            batch = self._replay.sample(settings.batch_size, self._rng)
-            more = self._drills.loss(self.learner.network, self._rng) if self._drills else 0.0
+            batch = self._replay.batch(rng.choice(ready, settings.batch_size), rng)
+            more = self._drills.loss(self.learner.network, rng) if self._drills else 0.0
             losses.append(self.learner.learn(batch, rate, more))
         policy_loss, value_loss, entropy = th.stack(losses[1:] or losses).mean(dim=0).tolist()
         return {
@@ -101,7 +101,6 @@ class GumbelRun(Run):
     def _snapshot(self) -> dict[str, Any]:
         return {
             "to_learn": self._to_learn,
-            "rng": self._rng.bit_generator.state,
             "learner": self.learner.snapshot(),
             "replay": self._replay.snapshot(),
             "round": self._workers.in_progress,
@@ -111,7 +110,6 @@ class GumbelRun(Run):
         self.learner.restore(snapshot["learner"])
         self._replay.restore(to_arrays(snapshot["replay"]))
         self._workers.in_progress = to_arrays(snapshot["round"])
-        self._rng.bit_generator.state = snapshot["rng"]
         self._to_learn = snapshot["to_learn"]
 
 

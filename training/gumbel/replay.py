@@ -18,6 +18,8 @@ from boardenvs.game.state import (
 )
 from boardenvs.game.views import reorder
 
+_OVER = -1  # in place of the number of a game
+
 
 class ReplayBatch(NamedTuple):
     """B positions to learn from, as their movers see them, each under a random symmetry."""
@@ -39,8 +41,7 @@ class ReplayBuffer:
         self._policy: Array = np.zeros((size, game.num_actions), np.float16)
         self._has_policy: BoolArray = np.zeros(size, np.bool_)
         self._value: Array = np.zeros(size, np.float32)
-        self._game_number: IntArray = np.full(size, -1, np.int64)
-        self._ready: BoolArray = np.zeros(size, np.bool_)
+        self._game_number: IntArray = np.full(size, _OVER, np.int64)  # while it goes on
         self._game = game
 
     def add(
@@ -59,39 +60,31 @@ class ReplayBuffer:
         self._has_policy[slots] = has_policy
         self._value[slots] = values
         self._game_number[slots] = games
-        self._ready[slots] = False
 
     def finish(self, games: IntArray, results: FloatArray) -> None:
         """Add the results of games, 1, 0 or -1 for the first role."""
-        slots = np.flatnonzero(~self._ready[: self._filled])
-        slots = slots[np.isin(self._game_number[slots], games)]
+        slots = np.flatnonzero(np.isin(self._game_number, games))
         order = np.argsort(games)
         places = np.searchsorted(games, self._game_number[slots], sorter=order)
         of_first = results[order[places]]
         of_mover = np.where(self._state.to_move[slots] == 0, of_first, -of_first)
-        mixed = self._search_value * self._value[slots] + (1 - self._search_value) * of_mover
-        self._value[slots] = mixed
-        self._ready[slots] = True
+        share = self._search_value
+        self._value[slots] = share * self._value[slots] + (1 - share) * of_mover
+        self._game_number[slots] = _OVER
 
     @property
     def _filled(self) -> int:
         """The number of positions so far, at most `size`."""
         return min(self.added, self.size)
 
-    @property
-    def ready(self) -> int:
-        """The number of positions that can be learnt."""
-        return int(self._ready.sum())
+    def ready(self) -> IntArray:
+        """Return the places of the positions that can be learnt."""
+        return np.flatnonzero(self._game_number[: self._filled] == _OVER)
 
-    def sample(self, count: int, rng: np.random.Generator) -> ReplayBatch:
-        """Draw this many positions that are ready, with replacement; there must be some."""
-        slots = np.empty(0, np.int64)
-        while len(slots) < count:
-            drawn = rng.integers(self._filled, size=count)
-            slots = np.concatenate([slots, drawn[self._ready[drawn]]])
-        slots = slots[:count]
+    def batch(self, slots: IntArray, rng: np.random.Generator) -> ReplayBatch:
+        """Return the positions in these places, each under a random symmetry."""
         state, policy = take(self._state, slots), self._policy[slots]
-        symmetries = rng.integers(len(self._game.symmetries), size=count)
+        symmetries = rng.integers(len(self._game.symmetries), size=len(slots))
         state, views = self._game.views.by_movers(state, symmetries)
         reorder(policy, self._game.views.originals, views)
         return ReplayBatch(state, policy, self._has_policy[slots], self._value[slots])
@@ -114,4 +107,4 @@ class ReplayBuffer:
             x[:filled] = y
 
     def _arrays(self) -> list[Array]:
-        return [self._policy, self._has_policy, self._value, self._game_number, self._ready]
+        return [self._policy, self._has_policy, self._value, self._game_number]

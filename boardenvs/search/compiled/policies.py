@@ -43,6 +43,7 @@ from boardenvs.search.compiled.tree import (
     Tree,
     bounds_of,
     edges_of,
+    position_of,
     repeats_after,
 )
 from boardenvs.utils.splitmix import mix
@@ -271,7 +272,8 @@ def read_gumbel_roots(
             place = row * policy.num_actions + number(tree.edge_action[edge])
             improved[place] = policy.weights[k] / total
         child, start = number(tree.edge_child[chosen]), row * (policy.num_actions + 1)
-        if child != NONE and tree.edges[child] > 0 and tree.lower[child] != tree.upper[child]:
+        plies = position_of(child, tree).ply - position_of(root, tree).ply
+        if plies == ONE and tree.edges[child] > 0 and tree.lower[child] != tree.upper[child]:
             after[start + policy.num_actions] = tree.value[child]
             for edge in edges_of(child, tree):
                 after[start + tree.edge_action[edge]] = tree.edge_prior[edge]

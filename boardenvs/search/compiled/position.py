@@ -104,6 +104,18 @@ def mobility(position: PackedPosition) -> int:
     return number(count)
 
 
+def next_choice(position: PackedPosition) -> PackedPosition:
+    """Return the next position that leaves its side a choice, or where the game is over.
+
+    So an exchange of captures that must be made is one step in the tree, and no evaluator judges it
+    halfway. In games whose turns alternate or that remember positions each ply is a step.
+    """
+    if not ALTERNATES and not HISTORY:
+        while mobility(position) == 1 and not is_final(position.terminated, position.ply):
+            position = play(position, sample(*position.legal_bits, ZERO)[0])
+    return position
+
+
 def final_margin(words: tuple[Word, ...], to_move: Word) -> int:
     """Return the points by which the side to move leads in a final position."""
     mine, theirs = points(*words, to_move)

@@ -113,6 +113,12 @@ def add_node(position: PackedPosition, parent: int, row: int, tree: Tree) -> int
 
 
 @inline
+def position_to_add(position: PackedPosition) -> PackedPosition:
+    """Return the position of a new node, given the one after its action: the same by default."""
+    return position
+
+
+@inline
 def follow(edge: int, node: int, row: int, tree: Tree) -> int:
     """Return the node at the end of an edge, added if there is none yet."""
     child = number(tree.edge_child[edge])
@@ -122,7 +128,7 @@ def follow(edge: int, node: int, row: int, tree: Tree) -> int:
             repeats = repeats_after(node, key_of_words(position.words), row, tree)
             if repeats > ZERO:
                 position = repeated(position, repeats)
-        child = add_node(position, node, row, tree)
+        child = add_node(position_to_add(position), node, row, tree)
         tree.edge_child[edge] = child
     return child
 
