@@ -226,7 +226,8 @@ def test_trainings_begin_as_the_policy_that_they_are_given(name: str, tmp_path: 
         policy = trained_policy(game)
     if name in ("othello", "chess"):
         start = str(tmp_path / "policy.npz")
-        save_policy(policy, start, stored="float32")
+        save_policy(policy, start)
+        policy = load_policy(start)
     settings = {"name": "x", "game": name, "steps": 1, "self_play": {"boards": 32}, "start": start}
     size = policy.network.size
     network = {name: size[name] for name in ("hidden", "channels", "blocks") if name in size}

@@ -54,6 +54,14 @@ def test_a_run_removes_what_it_wrote_and_nothing_else(tmp_path):
     assert all(p.read_text() == "mine" for p in theirs)
 
 
+def test_a_run_that_failed_before_its_first_step_begins_again(tmp_path):
+    make_folder(tmp_path)
+    make_folder(tmp_path)
+    put(tmp_path / "config.yaml", "steps: 5")
+    with pytest.raises(RunError, match=r"no config\.yaml of a run; give another by --set"):
+        make_folder(tmp_path)
+
+
 @pytest.mark.parametrize("name", ["report.md", "pool", "checkpoints/000000000001.ckpt"])
 def test_a_folder_of_others_with_links_is_not_used(tmp_path, name):
     make_folder(tmp_path)

@@ -328,7 +328,7 @@ def test_a_run_goes_on_with_its_own_settings(
     assert before.name == now.name == "mine"
     folder = tmp_path / "run"
     with run_folder(folder, before):
-        save_checkpoint(folder, 1, {})
+        save_checkpoint(folder / "checkpoints", 1, {})
     with pytest.raises(RunError, match="--resume goes on with it"), run_folder(folder, now):
         pass
     wrong = pytest.raises(RunError, match=message) if message else nullcontext()

@@ -26,6 +26,7 @@ from boardenvs.utils.files import (
     remove_written,
     working_alone,
     write_atomically,
+    written,
 )
 from training.run_settings import GameSettings
 
@@ -79,21 +80,22 @@ def run_folder(
     """Hold the folder of a run, with its settings in it, until the block ends.
 
     It is created, or with `resume` as it was left; `overwrite` removes the files of an earlier run.
-    RunError if there are files in it already, it has no run with these settings to resume, it
-    cannot be created, or another process has it.
+    RunError if there is more in it already than the settings of a run, it has no run with these
+    settings to resume, it cannot be created, or another process has it.
     """
 
     def check() -> None:
         if resume:
             _check_same(folder, config)
         elif not is_unused(folder, WRITTEN):
-            _check_replaceable(folder, overwrite)
+            # A run that failed before its first step has left its settings alone.
+            _check_replaceable(folder, overwrite or not any(written(folder, WRITTEN[1:])))
 
     with ExitStack() as held:
         try:
             held.enter_context(working_alone(folder, WRITTEN, check))
             if not resume:
-                remove_written(folder, [name for name in WRITTEN if name != "config.yaml"])
+                remove_written(folder, WRITTEN[1:])
             settings = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
             write_atomically(folder / "config.yaml", settings.encode())
         except OSError as error:
@@ -109,7 +111,10 @@ def _check_replaceable(folder: Path, overwrite: bool) -> None:
         )
     has_settings = (folder / "config.yaml").is_file()
     if not has_settings or not {"name", "game"} <= _settings_in(folder).keys():
-        raise RunError(f"{folder} is not replaced: it has no config.yaml of a run")
+        raise RunError(
+            f"{folder} is not replaced: it has no config.yaml of a run; give another by "
+            "--set name=NAME"
+        )
 
 
 def _check_same(folder: Path, config: GameSettings) -> None:

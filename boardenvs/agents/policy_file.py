@@ -4,9 +4,9 @@
     weight_NAME, bias_NAME   of each layer: (inputs, outputs), of a convolution (3, 3, inputs,
                          outputs), and (outputs,); `boardenvs.agents.policy_network` has the names
 
-Weights may be stored as float16; they are computed with as float32. Reading a file runs no code of
-its maker and imports nothing that it names, and takes no more memory than the network that it says
-it holds, which is bounded.
+Weights are stored as float16, in older files perhaps as float32, and computed with as float32.
+Reading a file runs no code of its maker and imports nothing that it names, and takes no more memory
+than the network that it says it holds, which is bounded.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from boardenvs.agents.policy_network import (
     shapes_of,
 )
 from boardenvs.game.game import Game
-from boardenvs.utils.checks import check_name, cut, is_whole
+from boardenvs.utils.checks import cut, is_whole
 from boardenvs.utils.npz import ArchiveKind, notes_in, read_array, read_json, shown, write_archive
 from boardenvs.utils.version import __version__
 
@@ -51,20 +51,19 @@ class PolicyFileError(ValueError):
 _KIND = ArchiveKind("policy", "boardenvs", PolicyFileError)
 
 
-def save_policy(policy: Policy, path: Path | str, *, stored: str = "float16") -> None:
-    """Write the policy to a file; its weights as `stored`, "float16" or "float32".
+def save_policy(policy: Policy, path: Path | str) -> None:
+    """Write the policy to a file, its weights as float16.
 
     ValueError where a weight is not a finite number, or too large for float16.
     """
-    check_name("type of stored weights", stored, _STORED)
     arrays: dict[str, Any] = {"metadata": json.dumps(_describe(policy))}
     for layer, weights_and_biases in policy.network.layers.items():
         for kind, values in zip(("weight", "bias"), weights_and_biases, strict=True):
             name = f"{kind}_{layer}"
             with np.errstate(over="ignore"):
-                arrays[name] = values.astype(stored)
+                arrays[name] = values.astype(np.float16)
             if not np.isfinite(arrays[name]).all():
-                raise ValueError(f"{name} has values that {stored} cannot hold")
+                raise ValueError(f"{name} has values that float16 cannot hold")
     write_archive(Path(path), arrays)
 
 
