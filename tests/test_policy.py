@@ -356,7 +356,9 @@ def test_what_holds_no_policy_ends_as_one_line_that_names_the_file(path: Path, c
 # ---- by specification ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("spec", [*FIVE, "connect_four", "hex", "wolf_and_sheep:rules=described"])
+@pytest.mark.parametrize(
+    "spec", [*FIVE, "checkers", "connect_four", "hex", "wolf_and_sheep:rules=described"]
+)
 def test_policies_that_come_with_the_package_are_small_and_beat_random(spec: str) -> None:
     game = games.parse(spec)
     policy = trained_policy(game)
