@@ -64,7 +64,6 @@ def test_trees_by_random_games() -> None:
 
 def test_trees_with_an_evaluator() -> None:
     test_trees.check_trees("othello", test_trees.Toy())
-    test_trees.check_gumbel("lines_of_action")
     test_trees.check_gumbel("checkers")
 
 
