@@ -221,8 +221,8 @@ def test_what_searches_skip_is_never_the_end() -> None:
     assert [reduction(*x) for x in ((2, 9), (3, 1), (3, 6), (4, 5), (4, 6), (5, 14), (6, 14))] == [
         *(0, 0, 1, 1, 2, 2, 3)
     ]
-    lines = [random_line(game, seed, 200)[0] for seed in range(6)]
-    state = stack([position for line in lines for position in line[-7:-5]])
+    lines = [random_line(game, seed, 200)[0] for seed in range(25, 40)]
+    state = stack([position for line in lines for position in line[-9:-7]])
     search = alphabeta_for(game, trained_evaluation(game)).search
     limits = Limits(20, probcut=0.1, reductions=True)
     found = search(state, seeds_of(state), limits, forced=True)
