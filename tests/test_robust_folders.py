@@ -55,8 +55,13 @@ def test_a_run_removes_what_it_wrote_and_nothing_else(tmp_path):
 
 
 def test_a_run_that_failed_before_its_first_step_begins_again(tmp_path):
+    """Settings that somebody put there are not replaced."""
     make_folder(tmp_path)
     make_folder(tmp_path)
+    theirs = put(tmp_path / "mine" / "config.yaml", (tmp_path / "config.yaml").read_text() + "# 1")
+    with pytest.raises(RunError, match="--overwrite replaces it"):
+        make_folder(theirs.parent)
+    assert theirs.read_text().endswith("# 1")
     put(tmp_path / "config.yaml", "steps: 5")
     with pytest.raises(RunError, match=r"no config\.yaml of a run; give another by --set"):
         make_folder(tmp_path)

@@ -21,6 +21,7 @@ from boardenvs.utils.checks import cut, unknown
 from boardenvs.utils.decoding import parse_yaml
 from boardenvs.utils.ending import message_of
 from boardenvs.utils.files import (
+    LOCK,
     is_unused,
     read_text,
     remove_written,
@@ -88,8 +89,11 @@ def run_folder(
         if resume:
             _check_same(folder, config)
         elif not is_unused(folder, WRITTEN):
-            # A run that failed before its first step has left its settings alone.
-            _check_replaceable(folder, overwrite or not any(written(folder, WRITTEN[1:])))
+            # A run that failed before its first step has left its lock and its settings alone.
+            _check_replaceable(
+                folder,
+                overwrite or ((folder / LOCK).exists() and not any(written(folder, WRITTEN[1:]))),
+            )
 
     with ExitStack() as held:
         try:
@@ -109,8 +113,7 @@ def _check_replaceable(folder: Path, overwrite: bool) -> None:
             f"{folder} exists: --resume goes on with it, --overwrite replaces it, and "
             "--set name=NAME makes another"
         )
-    has_settings = (folder / "config.yaml").is_file()
-    if not has_settings or not {"name", "game"} <= _settings_in(folder).keys():
+    if not ((folder / "config.yaml").is_file() and {"name", "game"} <= {*_settings_in(folder)}):
         raise RunError(
             f"{folder} is not replaced: it has no config.yaml of a run; give another by "
             "--set name=NAME"

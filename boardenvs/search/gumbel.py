@@ -3,6 +3,7 @@
 Policy improvement by planning with Gumbel (Danihelka, Guez, Schrittwieser, Silver, ICLR 2022): the
 action comes from sequential halving over a draw of actions, and the improved policy gives every
 action its value, tried or not. With exact values the improved policy is never worse than the prior.
+Where a side may move again, plies without a choice take no simulation: see `next_choice`.
 """
 
 from __future__ import annotations
