@@ -278,7 +278,7 @@ COMMANDS = [
     ("match othello python:raising:x random", "ZeroDivisionError: .* line 1"),
     ("match othello python:broken:x random", "SyntaxError"),
     ("exam othello", "othello is a game: name a player, as in `boardenvs exam trained"),
-    ("exam policy:tictactoe.npz", "can play no game that has an exam: .*tictactoe, not othello"),
+    ("exam policy:tictactoe.npz", "can play no game that has an exam: .*tictactoe, not checkers"),
     ("exam greedy --game othello:holes=1", "there is no exam for othello:holes=1"),
     # Positions.
     ("analyse wolf_and_sheep '3w4/8/8/8/8/8/8/ss2s1s1 wolf'", "four sheep on squares of one"),

@@ -169,6 +169,11 @@ def test_the_command_says_what_python_says() -> None:
          f"{m.loss:.2f} [{m.loss_low:.2f}, {m.loss_high:.2f}]"]
         for m in marked.marks
     ]  # fmt: skip
+    found_all = json.loads(run("exam", "trained", "--json"))
+    assert {one["game"] for one in found_all} == {
+        *("checkers", "connect_four", "hex", "lines_of_action"),
+        *("othello", "othello_holes", "wolf_and_sheep"),
+    }
     words = ["exam", "python:arena_agents:Otherwise", "--game", "othello_holes", "--json"]
     (dead,) = json.loads(run(*words))
     assert dead["wrong_answers"] == dead["marks"][-1]["positions"]

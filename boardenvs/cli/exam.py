@@ -15,8 +15,6 @@ from boardenvs.games import GAMES, parse
 from boardenvs.report import ReportTable
 from boardenvs.utils.console import counting, make_console, print_json, print_report
 
-_GAMES = ("othello", "othello_holes", "wolf_and_sheep", "lines_of_action")
-
 
 @dataclass
 class ExamCommand:
@@ -88,9 +86,11 @@ class ExamCommand:
         if self.game is not None:
             game = parse(self.game)
             return [(game, agent_for(game, self.agent))]
+        from boardenvs.exams.positions import games_with_exam
+
         agent = make_agent(self.agent)
         able, reasons = [], []
-        for game in map(parse, _GAMES):
+        for game in map(parse, games_with_exam()):
             try:
                 check_game(agent, game)
                 able.append((game, agent))

@@ -39,6 +39,11 @@ class ExamPositions(NamedTuple):
     made: str  # when and how
 
 
+def games_with_exam() -> list[str]:
+    """Return the names of the games that have one."""
+    return [*sorted(p.stem for p in FOLDER.glob("*.jsonl")), "wolf_and_sheep"]
+
+
 @cache
 def exam_positions(game: Game) -> ExamPositions:
     """Return the exam of a game; ValueError for one without."""
@@ -46,10 +51,8 @@ def exam_positions(game: Game) -> ExamPositions:
         return _of_table(game)
     path = find_file(FOLDER, game, ".jsonl")
     if path is None:
-        names = [*sorted(p.stem for p in FOLDER.glob("*.jsonl")), "wolf_and_sheep"]
-        raise ValueError(
-            f"there is no exam for {games.spec_of(game)}: there are some for {', '.join(names)}"
-        )
+        own, names = games.spec_of(game), ", ".join(games_with_exam())
+        raise ValueError(f"there is no exam for {own}: there are some for {names}")
     head, *lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     positions = [parse_position(game, line["position"]) for line in lines]
     values = np.full((len(lines), game.num_actions), -np.inf)
