@@ -168,8 +168,8 @@ def changed(path: Path, **metadata: object) -> Path:
     ("metadata", "message"),
     [
         ({"format": 2}, "is not an evaluation of format 1"),
-        ({"heuristic": [0.0, 0.5]}, "does not fit this version of boardenvs: .* heuristic"),
-        ({"game": "chess"}, "does not fit this version of boardenvs: .*chess"),
+        ({"heuristic": [0.0, 0.5]}, "cannot be used: .* heuristic"),
+        ({"game": "chess"}, "cannot be used: .*chess"),
         ({"stages": [0] * 64 + [10**9]}, "at most"),
         ({"features": {"discs": 65}}, r"features are \{'discs': 65\}: those of othello are \{\}"),
         ({"one_ply": True}, "is not an evaluation file, or is damaged .*one_ply"),

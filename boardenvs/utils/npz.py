@@ -59,9 +59,7 @@ class ArchiveKind:
         try:
             yield
         except (KeyError, TypeError, ValueError) as error:
-            raise self.error(
-                f"{shown(path)} does not fit this version of boardenvs: {cut(str(error), 300)}"
-            ) from None
+            raise self.error(f"{shown(path)} cannot be used: {cut(str(error), 300)}") from None
 
 
 def write_archive(path: Path, arrays: Mapping[str, Any]) -> None:
