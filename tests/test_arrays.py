@@ -75,7 +75,7 @@ def calls(game: Game) -> Iterator[Callable[[], object]]:
     spaced = np.repeat(state.legal_bits, 2, axis=1)[:, ::2]
     yield from (partial(method, state._replace(legal_bits=spaced)) for method, _ in methods)
     other, zeros = games.make("connect_four").init(ROWS), np.zeros(ROWS, np.uint64)
-    for method in (game.positions, game.is_over, game.legal, game.wiped_out):
+    for method in (game.positions, game.is_over, game.legal):
         yield partial(method, other)
     every = state._replace(legal_bits=np.full_like(state.legal_bits, 2**64 - 1))
     for agent in (MCTSAgent(4), AlphaBetaAgent(1)):

@@ -318,12 +318,6 @@ def test_boards_that_differ_are_remembered_by_different_numbers() -> None:
     assert len(np.unique(keys)) == len(np.unique(np.stack([own, opp]), axis=1).T)
 
 
-def test_a_side_with_a_stone_in_any_word_is_not_wiped_out() -> None:
-    game = make("go")
-    after = game.step(game.init(2), np.array([0, 80]))
-    assert game.wiped_out(after).tolist() == [[True, True], [False, False]]
-
-
 def test_pieces_are_of_one_kind_each_and_squares_out_of_play_are_not_empty() -> None:
     for game, kinds in ((Stripes(), 4), (GAMES["checkers"].game, 6), (make("othello_holes"), 2)):
         positions = [random_line(game, seed, 9)[0][-1] for seed in range(5)]

@@ -192,7 +192,6 @@ def grouped_steps(game: Game) -> Steps:
     env = BoardVecEnv(game, groups=groups, seed=3)
     rng = np.random.default_rng(4)
     points, plies = dict.fromkeys(game.roles, 0.0), dict.fromkeys(game.roles, 0)
-    wiped_out = dict.fromkeys(game.roles, 0)
     while True:
         seats, actions = env.boards.seats.copy(), game.sample(env.state, rng)
         planes, rewards, dones, infos = env.step(actions)
@@ -204,13 +203,10 @@ def grouped_steps(game: Game) -> Steps:
             role = game.roles[seats[row]]
             points[role] += (rewards[row] + 1) / 2
             plies[role] += infos[row]["plies"]
-            pieces = infos[row]["terminal_observation"][..., :2].any(axis=(0, 1))
-            wiped_out[role] += not pieces.all()
         for role, ended in env.boards.take_ended().items():
             points[role] -= ended.points
             plies[role] -= ended.plies
-            wiped_out[role] -= ended.wiped_out
-            assert points[role] == plies[role] == wiped_out[role] == 0
+            assert points[role] == plies[role] == 0
         yield seats, actions, rewards, dones & ~truncated, truncated
 
 

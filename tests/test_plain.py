@@ -422,11 +422,9 @@ def test_both_programs_of_a_game_are_compared() -> None:
             check_rules(game, num_games=9, against=other)
 
 
-def test_numbers_of_both_sides_are_written_without_signs_and_none_is_wiped_out_unseen() -> None:
+def test_numbers_of_both_sides_are_written_without_signs() -> None:
     game = PlainGame(Signed)
     assert game.labels(game.start()) == {0: "2", 1: "2", 2: "1"}
-    assert game.wiped_out(game.init(1)).tolist() == [[False], [False]]
-    assert PlainGame(PlainHeaps).wiped_out(PlainGame(PlainHeaps).init(1)).tolist() == [[False]] * 2
 
 
 @pytest.mark.usefixtures("in_machine_code")
@@ -451,6 +449,7 @@ WRONG: list[tuple[str, object, str]] = [
     ("is_over", None, "is_over is None: it must be True or False"),
     ("legal_actions", lambda _: [0.0], r"legal_actions\(\) is \[0.0\]: .* numbers of .*, 0 to 20"),
     ("legal_actions", lambda _: [False, True], r"legal_actions\(\) is \[False, True\]: it must be"),
+    ("legal_actions", lambda _: [1, 0, 1], r"is \[1, 0, 1\]: .*, 0 to 20, each once"),  # a mask
     ("to_move", 1.0, "to_move is 1.0: it must be 0 or 1"),
     ("observe", lambda *_: [0.5, 1, 1, 0], r"observe\(role\) is \[0.5, 1, .* be planes of 4 whole"),
     ("observe", lambda *_: [], r"observe\(role\) is \[\]: it must be planes of 4 whole numbers"),
@@ -504,6 +503,26 @@ class Wide(PlainHeaps):
 
     def step(self, action: int) -> PlainHeaps:
         return super().step(action - 33_000)
+
+
+class Bounded(PlainHeaps):
+    """Its heaps have at most so many; what has no type of a text is no parameter of the rules."""
+
+    def __init__(self, most: int = 9, to_move: Any = 0, heaps: Any = (3, 4, 5)) -> None:
+        super().__init__([min(most, heap) for heap in heaps], to_move)
+
+    def step(self, action: int) -> Bounded:
+        return Bounded(9, 1 - self.to_move, self.left(action))
+
+
+def test_a_file_names_the_rules_of_a_plain_class_or_says_that_it_cannot() -> None:
+    """A game is that of its file, whether defaults are given or not."""
+    for game in (PlainGame(Bounded), PlainGame(Bounded, most=2)):
+        named = boardenvs.games.to_file(game)
+        assert named["game"] == "test_plain:Bounded"
+        assert boardenvs.games.make_from_file(named["game"], **named["rules"]).has_rules_of(game)
+    with pytest.raises(ValueError, match="bounded has rules that no file can name: annotate"):
+        boardenvs.games.to_file(PlainGame(Bounded, heaps=[1, 2, 3]))
 
 
 def test_large_numbers_of_actions_are_played_as_they_are() -> None:

@@ -222,7 +222,7 @@ class Batch:
         result = StepResult(*after[1:], ended, final)
         for group in self._groups if ended.size and self.stepping.totals else ():
             part = group.mine(ended)
-            self._ended[group.name].add(self.game, result.rewards[ended[part]], take(final, part))
+            self._ended[group.name].add(result.rewards[ended[part]], take(final, part))
         if self.symmetries:
             self._seen_under = self.symmetries.chosen
         new = ended

@@ -109,14 +109,12 @@ class EndedGames:
     games: int = 0
     plies: int = 0
     points: float = 0.0  # the learner's: 1 a win, 1/2 a draw; without an opponent the last mover's
-    wiped_out: int = 0  # games after which a side had no piece left
 
-    def add(self, game: Game, rewards: FloatArray, final: State) -> None:
+    def add(self, rewards: FloatArray, final: State) -> None:
         """Count N games with these rewards (N,) and last positions."""
         self.games += len(rewards)
         self.plies += int(np.add.reduce(final.ply))  # half the time of its `sum`
         self.points += float(np.add.reduce(rewards) + len(rewards)) / 2
-        self.wiped_out += int(np.count_nonzero(game.wiped_out(final).any(axis=0)))
 
 
 class GroupInPlay:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache, reduce
 from inspect import cleandoc
 from itertools import chain, repeat
-from operator import and_, index, or_
+from operator import and_, index
 from typing import Any, ClassVar
 
 import numpy as np
@@ -443,13 +443,6 @@ class Game(Rules):
         """Return where the cap on plies ends a game that is not over, (B,) bool."""
         self.check_state(state)
         return is_truncated(self, state)
-
-    def wiped_out(self, state: State) -> BoolArray:
-        """Return which sides have no piece left, the one to move and the other, (2, B) bool."""
-        self.check_state(state)
-        width = self.board.words
-        sides = [reduce(or_, state.words[k : k + width]) for k in (0, width)]
-        return np.stack(sides) == 0
 
     def is_over(self, state: State) -> BoolArray:
         """Return where the game has ended, by its rules or by the cap on plies, (B,) bool."""

@@ -26,7 +26,7 @@ from boardenvs.game.openings import check_plies
 from boardenvs.game.plain_kernels import PlainKernels, PlayedBoard, has_own
 from boardenvs.game.position import Position
 from boardenvs.game.rules import About
-from boardenvs.game.state import Array, BoolArray, State
+from boardenvs.game.state import Array, State
 from boardenvs.utils.checks import is_whole, quote
 
 _NEEDED = ("legal_actions", "step", "to_move", "is_over", "result", "actions")
@@ -50,7 +50,8 @@ def is_plain(kind: object) -> bool:
 
 @dataclass(frozen=True, init=False)
 class PlainGame(Game):
-    """The game of a class in plain Python, with the parameters of its constructor.
+    """The game of a class in plain Python, with the parameters of its constructor; those annotated
+    as bool, int, float or str can be named in texts and files.
 
     An object of the class is a position:
 
@@ -161,7 +162,7 @@ class PlainGame(Game):
     def has_rules_of(self, other: Game) -> bool:
         if not isinstance(other, PlainGame):
             return False
-        return (self.kind, self.options) == (other.kind, other.options)
+        return (self.kind, self._parameters) == (other.kind, other._parameters)
 
     @property
     def has_heuristic(self) -> bool:
@@ -245,13 +246,6 @@ class PlainGame(Game):
         if not all(isinstance(played, PlayedBoard) for played in state.words[0].tolist()):
             raise TypeError(f"words of the state must be boards of {self.id}")
         return rows
-
-    def wiped_out(self, state: State) -> BoolArray:
-        self.check_state(state)
-        pieces = [self.kernels.pieces_of(played.board) for played in state.words[0]]
-        wiped_out: BoolArray = np.array(pieces, object).reshape(-1, 2).T == 0
-        wiped_out[:, wiped_out.all(axis=0)] = False  # a class without `squares`
-        return wiped_out
 
     def packed(self, state: State) -> tuple[Array, ...]:
         """With the actions that led to each position, (B, plies) int32, and then -1."""

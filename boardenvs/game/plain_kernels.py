@@ -158,12 +158,13 @@ class PlainKernels(Kernels):
         legal, noop, actions = 0, self._noop, board.legal_actions()
         try:
             for action in actions:
-                # True is of a mask, and no number.
-                legal |= 1 << operator.index(action) if action < noop and action is not True else -1
+                # True is of a mask, and no number; so are numbers that come again.
+                new = 1 << operator.index(action) if action < noop and action is not True else -1
+                legal = -1 if legal & new else legal | new
         except (TypeError, ValueError):
             legal = -1
         if legal < 0:
-            right = f"numbers of actions, 0 to {noop - 1}"
+            right = f"numbers of actions, 0 to {noop - 1}, each once"
             raise self._wrong("legal_actions()", actions, right)
         if not legal and self._game.names_pass:
             raise self._wrong("legal_actions()", actions, "the number of its 'pass', or more")

@@ -185,9 +185,18 @@ def make_from_file(spec: str, **rules: Any) -> Game:
 
 
 def to_file(game: Game) -> dict[str, Any]:
-    """Return the arguments of `make_from_file` for this game: its name as "game", its "rules"."""
+    """Return the arguments of `make_from_file` for this game: its name as "game", its "rules".
+
+    ValueError if they make a game of other rules, as a plain class's hidden parameters can.
+    """
     name = name_of(game)
-    return {"game": name, "rules": {key: getattr(game, key) for key in parameters(name)}}
+    rules = {key: getattr(game, key) for key in parameters(name)}
+    if not game.in_words and not make(name, **rules).has_rules_of(game):
+        raise ValueError(
+            f"{game.id} has rules that no file can name: annotate the parameters of __init__ as "
+            "bool, int, float or str"
+        )
+    return {"game": name, "rules": rules}
 
 
 def check_same_rules(game: Game, own: Game, what: str, why: str) -> None:
