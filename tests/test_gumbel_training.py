@@ -461,6 +461,14 @@ def test_nothing_is_learnt_before_a_batch_of_positions_has_results(tmp_path: Pat
     assert np.isnan(metrics["train/policy_loss"])
 
 
+def test_games_too_long_for_the_replay_buffer_are_told(tmp_path: Path) -> None:
+    own = {"boards": 8, "opening_plies": [0, 0]}
+    long = {**TINY, "name": "tiny", "game": "lines_of_action", "self_play": own}
+    run = GumbelRun(GumbelConfig.model_validate(long | {"search": {"simulations": 1}}), tmp_path)
+    with closing(run._rounds), pytest.warns(UserWarning, match="games are longer than 64 plies"):
+        all(run._update() for _ in range(26))
+
+
 def test_a_run_that_resumes_goes_on_bit_for_bit(tiny: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tower; a fully connected network does in the tests of workers. Each position is learnt
     twice, each time with drills.
@@ -513,8 +521,9 @@ def test_a_run_that_resumes_goes_on_bit_for_bit(tiny: str, monkeypatch: pytest.M
 
 
 def test_a_round_that_is_played_again_is_the_same(tiny: str) -> None:
-    """As where a worker has died over it."""
-    settings = read_settings(GumbelConfig, Path(tiny))
+    """As where a worker has died over it, and with an opponent that draws from Python's numbers."""
+    opponents = "self_play.opponents={'python:arena_agents:rolling': 0.25}"
+    settings = read_settings(GumbelConfig, Path(tiny), [opponents])
     network, games = BoardNetwork(make("othello"), {"hidden": [16]}), None
     weights = {name: x.numpy() for name, x in network.state_dict().items()}
     for _ in range(2):

@@ -337,13 +337,14 @@ def test_a_run_goes_on_with_its_own_settings(
 
 
 def test_a_learner_goes_on_bit_for_bit(tmp_path: Path) -> None:
-    """With a pool and an opponent that draw, also in a process that has drawn other numbers."""
+    """With a pool, an opponent and openings that draw, also in a process that has drawn others."""
     small = {
         "name": "tiny", "game": "tictactoe", "steps": 999, "network": {"hidden": [8]},
         "self_play": {
             "boards": 16,
             "pool": {"share": 0.25},
             "opponents": {"greedy": 0.25, "python:arena_agents:rolling": 0.25},
+            "openings": {"python:arena_agents:rolling": 1}, "opening_plies": [0, 3],
         },
         "ppo": {
             "steps_per_update": 8, "batch_size": 32, "learning_rate": 1e-2,
@@ -592,8 +593,8 @@ def test_the_shield_is_judged_beside_the_policy(tmp_path: Path) -> None:
 
 def test_metrics_of_games_are_means_over_groups() -> None:
     """Lengths over all games; points of each opponent's own."""
-    ended = {"self-play": EndedGames(3, 30, 2.5, 1), "greedy": EndedGames(1, 20, 0.5, 0)}
-    expected = {"games/plies": 12.5, "games/wiped_out": 0.25, "games/greedy": 0.5}
+    ended = {"self-play": EndedGames(3, 30, 2.5), "greedy": EndedGames(1, 20, 0.5)}
+    expected = {"games/plies": 12.5, "games/greedy": 0.5}
     assert game_metrics(ended) == expected
 
 
@@ -647,6 +648,9 @@ class Stopping(BaseCallback):
         if self.by_signal and self.n_calls == 1:
             os.kill(os.getpid(), signal.SIGINT)
         return self.by_signal
+
+    def _on_rollout_end(self) -> None:
+        self.logger.record("own/text", "as TensorBoard shows it")
 
     def _on_training_end(self) -> None:
         self.ended = True

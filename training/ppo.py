@@ -7,7 +7,6 @@ is the guide, reference.md explains settings, metrics and files.
 from __future__ import annotations
 
 import contextlib
-import random
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -25,6 +24,7 @@ from stable_baselines3.common.utils import LinearSchedule
 from torch.nn.functional import log_softmax, softmax
 
 from boardenvs.agents.network import BoardNetwork, draw
+from boardenvs.arena.executor import seed_libraries
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.envs.sb3_ppo import SelfPlayPPO
 from boardenvs.game.game import Game
@@ -69,13 +69,15 @@ class PPORun(Run):
     def _update(self) -> dict[str, float]:
         if not hasattr(self.learner, "callback"):
             self.learner.begin(self.config.steps, self.callbacks)
+        seed_libraries(self.config.seed + self.steps)  # SB3 and players may draw from them
         boards = self.env.boards
         if self._has_pool and len(self.pool):
             count = sum(group.name == POOL for group in boards.groups)
             boards.set_opponents(POOL, self.pool.draw(count))
         self.steps += self.env.num_envs * self.learner.n_steps
         self.learner.update(self.config.ppo.entropy_bonus_at(self.steps / self.config.steps))
-        metrics = {name: float(x) for name, x in self.logger.name_to_value.items()}
+        values = self.logger.name_to_value.items()  # a callback may record texts and figures too
+        metrics = {name: float(x) for name, x in values if isinstance(x, int | float | np.number)}
         return game_metrics(boards.take_ended()) | metrics
 
     def _policy(self) -> Policy:
@@ -239,10 +241,6 @@ class PPOLearner(SelfPlayPPO):
             "updates": self._n_updates,
             "episode_starts": self._last_episode_starts,
             "env": self.env.snapshot(),
-            "torch_rng": th.get_rng_state(),
-            "cuda_rng": th.cuda.get_rng_state_all() if th.cuda.is_available() else [],
-            "numpy_rng": np.random.get_state(),  # noqa: NPY002 - SB3 shuffles with it
-            "python_rng": random.getstate(),
         }
 
     def restore(self, captured: dict[str, Any]) -> None:
@@ -253,11 +251,6 @@ class PPOLearner(SelfPlayPPO):
         self._n_updates = captured["updates"]
         self._last_episode_starts = to_arrays(captured["episode_starts"])
         self._last_obs = self.env.restore(to_arrays(captured["env"]))
-        th.set_rng_state(captured["torch_rng"])
-        if captured["cuda_rng"] and th.cuda.is_available():
-            th.cuda.set_rng_state_all(captured["cuda_rng"])
-        np.random.set_state(to_arrays(captured["numpy_rng"]))  # noqa: NPY002
-        random.setstate(captured["python_rng"])
 
 
 def make_learner(config: PPOConfig, env: BoardVecEnv) -> PPOLearner:

@@ -19,6 +19,7 @@ from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 
 from boardenvs.agents import make_agent
 from boardenvs.agents.simple import RandomAgent
+from boardenvs.arena.executor import seed_libraries
 from boardenvs.envs.batch import BoardGroup, EndedGames
 from boardenvs.envs.groups import Opponent
 from boardenvs.game.game import Game
@@ -138,11 +139,13 @@ class Run(ABC):
             raise RunError(f"what was learnt is of no use, {why}: {error}") from error
 
     def _evaluate(self, losses: dict[str, float]) -> dict[str, float]:
-        from boardenvs.agents.policy_file import save_policy
+        from boardenvs.agents.policy_file import load_policy, save_policy
         from training.evaluation import SuiteResult, evaluate
 
-        policy, path = self._learnt(), self._policy_file(self.steps)
-        judged = evaluate(self.config, policy, SUITE_SEED + self.config.seed)
+        path = self._policy_file(self.steps)
+        path.parent.mkdir(exist_ok=True)
+        save_policy(self._learnt(), path)
+        judged = evaluate(self.config, load_policy(path), SUITE_SEED + self.config.seed)
         judged |= dict(zip(("minutes", "cpu_minutes"), self.minutes, strict=True))
         result = SuiteResult(steps=self.steps, losses=losses, **judged)
         self.results.append(result)
@@ -156,8 +159,6 @@ class Run(ABC):
         for r in self.results:
             writer.writerow(dict(r) | r.metrics)
         write_atomically(self.folder / "evaluations.csv", text.getvalue().encode())
-        path.parent.mkdir(exist_ok=True)
-        save_policy(policy, path)
         if best:
             self._take_best()
         return result.metrics
@@ -285,6 +286,7 @@ def board_groups(settings: SelfPlaySettings) -> list[BoardGroup]:
 def board_options(config: RunSettings) -> dict[str, Any]:
     """Return the keyword arguments of `Batch` that all groups share."""
     settings, starts = config.self_play, None
+    seed_libraries(config.seed)  # a player of openings may draw from them
     if settings.openings.keys() != {"random"} or settings.undecided:
         starts = played_openings(
             config.game_to_train(), settings, _STARTS, np.random.default_rng([config.seed, _STARTS])
@@ -327,7 +329,6 @@ def game_metrics(ended: Mapping[str, EndedGames]) -> dict[str, float]:
     games = sum(e.games for e in ended.values()) or np.nan
     metrics = {
         "games/plies": sum(e.plies for e in ended.values()) / games,
-        "games/wiped_out": sum(e.wiped_out for e in ended.values()) / games,
     }
     for name, e in ended.items():
         if name != SELF_PLAY:

@@ -195,12 +195,17 @@ def _begin(side: Any, backend: str) -> None:
     note_running(NOBODY)
 
 
+def seed_libraries(seed: int) -> None:
+    """Seed the generators of Python, NumPy and torch, from which agents of others may draw."""
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002 - agents may use it
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(seed % 2**63)
+
+
 def do(task: Task[Any]) -> Any:
     """Return the result of a task, or the exception that it raised."""
-    random.seed(task.seed)  # agents that draw from a library's own generator repeat themselves too
-    np.random.seed(task.seed % 2**32)  # noqa: NPY002 - agents may use it
-    if "torch" in sys.modules:
-        sys.modules["torch"].manual_seed(task.seed % 2**63)
+    seed_libraries(task.seed)
     try:
         with one_thread():
             return task.run()

@@ -11,6 +11,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
+from warnings import warn
 
 import numpy as np
 import torch as th
@@ -69,7 +70,15 @@ class GumbelRun(Run):
         count = self._replay.added - before
         self.steps += count
         self._to_learn += count * self.config.learning.reuse
-        return game_metrics(total([played.ended for played in rounds])) | self._learn()
+        metrics = game_metrics(total([played.ended for played in rounds]))
+        kept = self.config.learning.replay // self.config.self_play.boards
+        if metrics["games/plies"] > kept:
+            warn(
+                f"games are longer than {kept} plies, which learning.replay holds of each board: "
+                "their first plies are not learnt",
+                stacklevel=1,
+            )
+        return metrics | self._learn()
 
     def _learn(self) -> dict[str, float]:
         """Take the gradient steps that are due; metrics are nan if there were none."""

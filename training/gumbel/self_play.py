@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from boardenvs.arena.executor import seed_libraries
 from boardenvs.envs.batch import Batch, EndedGames
 from boardenvs.game.game import Game
 from boardenvs.game.state import Array, IntArray, State, concat, for_movers, take
@@ -62,6 +63,7 @@ class SelfPlay:
         if self._judge is not None:
             evaluator = JudgedNetwork(evaluator, self._judge)
         self._roots[:] = np.nan  # by other weights
+        seed_libraries(self._config.seed + self._begun)  # an opponent may draw from them
         for _ in range(plies):
             state = self.boards.state
             actions, *learnt = self._search(state, evaluator)

@@ -126,8 +126,7 @@ def _executor(settings: SearchSettings) -> Executor:
 
 def total(parts: list[dict[str, EndedGames]]) -> dict[str, EndedGames]:
     """Return the sums of totals, by group."""
-
-    def summed(name: str) -> EndedGames:
-        return EndedGames(**sum((Counter(vars(part[name])) for part in parts), Counter()))
-
-    return {name: summed(name) for name in parts[0]}
+    return {
+        name: EndedGames(**sum((Counter(vars(part[name])) for part in parts), Counter()))
+        for name in parts[0]
+    }
