@@ -521,6 +521,8 @@ def test_a_file_names_the_rules_of_a_plain_class_or_says_that_it_cannot() -> Non
         named = boardenvs.games.to_file(game)
         assert named["game"] == "test_plain:Bounded"
         assert boardenvs.games.make_from_file(named["game"], **named["rules"]).has_rules_of(game)
+    with pytest.raises(ValueError, match="heaps cannot be given in a text: it must be annotated"):
+        boardenvs.games.make("test_plain:Bounded:heaps=3")
     with pytest.raises(ValueError, match="bounded has rules that no file can name: annotate"):
         boardenvs.games.to_file(PlainGame(Bounded, heaps=[1, 2, 3]))
 

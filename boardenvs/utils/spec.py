@@ -35,7 +35,9 @@ def parse_parameters(
     if parameters == "":
         raise ValueError(f'{spec!r} ends in ":" without a parameter: write {name!r} for defaults')
     items = _split(parameters) if parameters else ()
-    kinds = {k: t for k, t in parameters_of(factory).items() if k not in hidden} if items else {}
+    kinds = parameters_of(factory) if items else {}
+    # One without a type of a text is named by the error of `_parse`.
+    kinds = {key: kind for key, kind in kinds.items() if key not in hidden or kind not in _WANTED}
     values: dict[str, Any] = {}
     for index, item in enumerate(items):
         key, separator, text = item.partition("=")
