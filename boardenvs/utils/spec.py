@@ -36,7 +36,7 @@ def parse_parameters(
         raise ValueError(f'{spec!r} ends in ":" without a parameter: write {name!r} for defaults')
     items = _split(parameters) if parameters else ()
     kinds = parameters_of(factory) if items else {}
-    # One without a type of a text is named by the error of `_parse`.
+    # Hidden ones that lack a type stay: `_parse` says which types there are.
     kinds = {key: kind for key, kind in kinds.items() if key not in hidden or kind not in _WANTED}
     values: dict[str, Any] = {}
     for index, item in enumerate(items):
