@@ -277,6 +277,7 @@ COMMANDS = [
     (f"match othello {LONG} random", "unknown agent"),
     ("match othello python:raising:x random", "ZeroDivisionError: .* line 1"),
     ("match othello python:broken:x random", "SyntaxError"),
+    ("match othello random random --pairs 100000 --record a.sgf", "SGF holds Go and Hex, not"),
     ("exam othello", "othello is a game: name a player, as in `boardenvs exam trained"),
     ("exam policy:tictactoe.npz", "can play no game that has an exam: .*tictactoe, not checkers"),
     ("exam greedy --game othello:holes=1", "there is no exam for othello:holes=1"),

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from functools import cache
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from command_line import rows, run
 from negamax import is_over, lead_with_best_play, loses_within, wins_within
 
 from boardenvs.agents import Agent, as_agent, make_agent
+from boardenvs.agents.simple import RandomAgent
 from boardenvs.exams import take_exam
 from boardenvs.exams.positions import exam_positions
 from boardenvs.game.game import Game
@@ -157,6 +158,21 @@ def test_no_interval_of_losses_begins_below_none() -> None:
     total = take_exam(make("othello"), agent).total
     assert total.loss is not None
     assert total.loss_low == 0 < total.loss
+
+
+def test_an_exam_has_what_the_player_has_counted() -> None:
+    class Counting(RandomAgent):
+        asked = 0.0
+
+        def act(self, game: Game, state: State, rng: Any = None) -> Any:
+            self.asked += len(state.ply)
+            return super().act(game, state, rng)
+
+        def report(self) -> dict[str, float]:
+            return {"asked": self.asked}
+
+    marked = take_exam(make("hex"), Counting())
+    assert marked.stats.counts == {"asked": marked.total.positions}
 
 
 def test_the_command_says_what_python_says() -> None:

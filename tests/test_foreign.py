@@ -42,6 +42,11 @@ FORMS: dict[str, Any] = {
     "policy(observation, agent)": lowest,
     "policy(observation)": lambda observation: lowest(observation, ""),
     "policy with an option": with_option,
+    "policy with a choice": lambda observation, best=True: (
+        lowest(observation, "") + 99 * (best is not True)
+    ),
+    "policy(observation, agent=None)": lambda observation, agent=None: lowest(observation, agent),
+    "a batched function with rng=None": lambda game, state, rng=None: game.legal(state).argmax(1),
     "a partial": partial(with_option, temperature=2.0),
     "a callable object": Callable2(),
     "a class of callables": Callable2,
@@ -49,6 +54,7 @@ FORMS: dict[str, Any] = {
     "a class of agents": Batched,
     "a batched function": lambda game, state, rng: game.legal(state).argmax(axis=1),
     "a factory": lambda: lowest,
+    "a factory with an option": lambda weights=None: lowest,
 }
 
 

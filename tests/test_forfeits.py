@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import random
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,11 +16,11 @@ from boardenvs.agents import as_agent
 from boardenvs.agents.history import History
 from boardenvs.agents.simple import RandomAgent
 from boardenvs.arena import play_match
-from boardenvs.arena.executor import FIRST, NOBODY, SECOND, do
+from boardenvs.arena.executor import FIRST, NOBODY, SECOND
 from boardenvs.arena.match import _Part as Part
 from boardenvs.arena.player import FORFEIT, Player, PlayerStats, time_text
 from boardenvs.arena.recorder import match_of, record_match
-from boardenvs.game.openings import distinct_openings
+from boardenvs.game.openings import Openings, distinct_openings
 from boardenvs.game.state import IntArray, State
 from boardenvs.games import Game, make
 
@@ -204,25 +202,25 @@ def test_thinking_in_other_processes_counts() -> None:
     assert agent.cpu_seconds - 1 <= counted < agent.cpu_seconds
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """Draws from the generators of Python and of NumPy."""
-
-    seed: int
-
-    def run(self) -> tuple[float, float]:
-        return random.random(), np.random.random()  # noqa: NPY002
-
-
-def test_the_generators_of_libraries_begin_with_each_task_by_its_seed(
+def test_the_generators_of_libraries_begin_by_the_seed_and_the_part(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    seeds = list[int]()
-    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(manual_seed=seeds.append))
-    first, again, other = (do(Drawing(seed)) for seed in (1, 1, 2))  # type: ignore[arg-type]
-    assert first == again
-    assert all(np.not_equal(first, other))
-    assert seeds == [1, 1, 2]
+    """Which are seeded before players are made and again after, since they may import torch."""
+    torch = list[int]()
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(manual_seed=torch.append))
+    start = Openings(make("connect_four").init(4), np.full((4, 1), -1))
+
+    def played(player: str, seed: int, first: int) -> Any:
+        players = (f"python:arena_agents:{player}",) * 2
+        return Part(make("connect_four"), players, start, first, seed).run().actions
+
+    for player in ("rolling", "by_global_chance"):
+        torch.clear()
+        one, again, *others = (played(player, *x) for x in ((1, 0), (1, 0), (1, 4), (2, 0)))
+        assert np.array_equal(one, again)
+        assert not any(np.array_equal(one, other) for other in others)
+        assert torch[:4] == torch[:1] * 4
+        assert len({*torch}) == 3
 
 
 class Counting(RandomAgent):

@@ -35,8 +35,6 @@ from boardenvs.kernel.backend import VARIABLE
 class Asking:
     """Asks a process for its backend, its threads, and whether the end of all leaves it alone."""
 
-    seed = 0
-
     def run(self) -> tuple[Any, ...]:
         ignored = signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
         return get_backend(), os.environ.get("MKL_NUM_THREADS"), ignored

@@ -326,7 +326,12 @@ def test_it_has_the_id_and_the_parameters_that_it_is_given() -> None:
     named: Any = type("Named", (PlainHeaps,), {"id": "called"})
     assert [game.id for game in (nim, usual, PlainGame(named))] == ["nim", "plain_heaps", "called"]
     sent = pickle.loads(pickle.dumps(nim))
-    assert (sent, sent.id, sent.heaps, sent.to_move) == (nim, "nim", (1, 2, 3), 0)
+    assert (sent, sent.id, sent.parameter("heaps"), sent.parameter("to_move")) == (
+        nim,
+        "nim",
+        (1, 2, 3),
+        0,
+    )
     assert not hasattr(nim, "nothing")
     other = PlainGame(PlainHeaps, "other", heaps=(1, 2, 3))
     assert [nim.has_rules_of(game) for game in (other, usual, GAME, Heaps())] == [True] + [
@@ -523,8 +528,36 @@ def test_a_file_names_the_rules_of_a_plain_class_or_says_that_it_cannot() -> Non
         assert boardenvs.games.make_from_file(named["game"], **named["rules"]).has_rules_of(game)
     with pytest.raises(ValueError, match="heaps cannot be given in a text: it must be annotated"):
         boardenvs.games.make("test_plain:Bounded:heaps=3")
-    with pytest.raises(ValueError, match="bounded has rules that no file can name: annotate"):
+    with pytest.raises(
+        ValueError, match="no file can name the rules of this game, 'test_plain:Bounded' has"
+    ):
         boardenvs.games.to_file(PlainGame(Bounded, heaps=[1, 2, 3]))
+
+
+class Points(PlainHeaps):
+    """Its parameter is called as a method of games is, and the sizes of its heaps as a board's."""
+
+    margin_counts = True
+
+    def __init__(self, points: int = 3, size: int = 4, to_move: Any = 0, heaps: Any = None) -> None:
+        super().__init__(heaps or (1, size, 1), to_move)
+        self.points, self.size = points, size
+
+    def step(self, action: int) -> Points:
+        return Points(self.points, self.size, 1 - self.to_move, self.left(action))
+
+    @property
+    def result(self) -> Any:
+        return np.array([self.to_move, 1 - self.to_move]) * self.points
+
+
+def test_parameters_have_any_names_and_points_any_whole_type() -> None:
+    game = boardenvs.games.make("test_plain:Points:points=5,size=2")
+    assert boardenvs.games.spec_of(game) == "test_plain:Points:points=5,size=2"
+    assert game.board.size == 4
+    position = game.start().step(0).step(game.parse_action("b2")).step(game.parse_action("c1"))
+    assert position.terminated
+    assert position.points() == (5, 0)
 
 
 def test_large_numbers_of_actions_are_played_as_they_are() -> None:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tracemalloc
 import zipfile
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -32,6 +32,7 @@ from boardenvs.game.openings import random_openings
 from boardenvs.game.position import stack
 from boardenvs.game.state import Array, State
 from boardenvs.game.views import over_symmetries
+from boardenvs.games import TicTacToe
 from boardenvs.games.files import file_name
 
 OTHELLO = games.make("othello")
@@ -202,6 +203,19 @@ def test_the_agent_plays_the_most_probable_action_or_draws_by_probability() -> N
     shares = np.bincount(drawn, minlength=65) / 4000
     assert np.count_nonzero(shares) > 1
     assert np.abs(shares - probabilities).max() < 0.03  # four standard deviations
+
+
+@dataclass(frozen=True)
+class Cornered(TicTacToe):
+    """A field that is a tuple, as JSON has none."""
+
+    id: str = "cornered"
+    corners: tuple[int, ...] = (0, 2)
+
+
+def test_a_file_has_parameters_of_all_types(path: Path) -> None:
+    save_policy(random_policy(Cornered()), path)
+    assert load_policy(path).game == Cornered()
 
 
 def test_a_shield_is_there_where_the_text_asks_for_it(path: Path) -> None:

@@ -558,9 +558,8 @@ def test_evaluations_are_of_openings_of_the_run_s_own(
 
 def test_the_learning_rate_falls_to_its_end(tiny: str) -> None:
     """Of a learner that is as the settings say; at first all legal moves are alike to it."""
-    changes = ["ppo.learning_rate=1e-2", "ppo.gae_lambda=0.8", "seed=7", "steps=1.5e6"]
+    changes = ["ppo.learning_rate=1e-2", "ppo.gae_lambda=0.8", "seed=7"]
     config = read_settings(PPOConfig, Path(tiny), changes)
-    assert config.steps == 1_500_000
     env = ppo.make_env(config)
     learner: Any = ppo.make_learner(config, env)
     rates = [learner.lr_schedule(left) for left in (1.0, 0.5, 0.0)]

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from ctypes import CDLL
 from operator import attrgetter
@@ -15,7 +14,6 @@ import torch as th
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     model_validator,
@@ -35,17 +33,10 @@ def _ascending(ends: tuple[int, int]) -> tuple[int, int]:
     return ends
 
 
-def _number(value: Any) -> Any:
-    """In YAML 1.1 what looks like 1e6 or 2.5e6 is a text."""
-    is_number = isinstance(value, str) and re.fullmatch(r"\d+(\.\d+)?e\d+", value)
-    return float(value) if is_number else value
-
-
 Ascending = AfterValidator(_ascending)
 Ply = Annotated[int, Field(ge=0, le=MAX_PLIES)]
 PlyRange = Annotated[tuple[Ply, Ply], Ascending]
-# Floats hold these exactly.
-Positive = Annotated[int, BeforeValidator(_number), Field(gt=0, le=10**15)]
+Positive = Annotated[int, Field(gt=0, le=10**15)]  # floats hold these exactly
 Boards = Annotated[int, Field(gt=0, le=1 << 24)]
 # Widths of layers; files of larger networks are not read.
 Widths = Annotated[
@@ -175,7 +166,7 @@ class GameSettings(Section):
     @model_validator(mode="after")
     def _possible_game(self) -> Self:
         try:
-            self.make_game()
+            games.to_file(self.make_game())  # as policies will name it
         except (TypeError, ValueError) as error:  # pydantic reports ValueErrors only
             raise ValueError(f"game is {self.game!r}: {error}") from None
         return self

@@ -133,7 +133,7 @@ def load_agent(target: str) -> Agent:
 
 def _arguments(function: Callable[..., Any]) -> int:
     """Return the number of arguments to call the function with: the first of 0, 2, 3, 1 that it
-    takes.
+    takes. Those with defaults keep them, but for an `agent` or `rng`.
 
     TypeError for another number, or if the signature is unknown.
     """
@@ -143,9 +143,14 @@ def _arguments(function: Callable[..., Any]) -> int:
         raise TypeError(
             f"{function!r} does not say what it takes: wrap it in a def or lambda"
         ) from None
+    asked = [
+        parameter.replace(default=parameter.empty)
+        for name, parameter in signature.parameters.items()
+        if parameter.default is parameter.empty or name in ("agent", "rng")
+    ]
     for count in (0, 2, 3, 1):
         try:
-            signature.bind(*[None] * count)
+            signature.replace(parameters=asked).bind(*[None] * count)
         except TypeError:
             continue
         return count

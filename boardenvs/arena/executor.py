@@ -42,10 +42,6 @@ class WorkerError(RuntimeError):
 class Task(Protocol[Result_co]):
     """A piece of work for any process: it is pickled, and so is its result."""
 
-    @property
-    def seed(self) -> int:
-        """Seed of the global random generators in the process that does it."""
-
     def run(self) -> Result_co:
         """Do it; `note_running` says whose code runs."""
 
@@ -205,7 +201,6 @@ def seed_libraries(seed: int) -> None:
 
 def do(task: Task[Any]) -> Any:
     """Return the result of a task, or the exception that it raised."""
-    seed_libraries(task.seed)
     try:
         with one_thread():
             return task.run()

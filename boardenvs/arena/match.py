@@ -14,7 +14,15 @@ import numpy as np
 from boardenvs.agents.base import Agent, games_at_once, taking_turns
 from boardenvs.agents.history import History
 from boardenvs.agents.spec import agent_for, make_agent
-from boardenvs.arena.executor import FIRST, HERE, NOBODY, SECOND, Executor, note_running
+from boardenvs.arena.executor import (
+    FIRST,
+    HERE,
+    NOBODY,
+    SECOND,
+    Executor,
+    note_running,
+    seed_libraries,
+)
 from boardenvs.arena.match_result import MatchResult, forfeited
 from boardenvs.arena.player import FORFEIT, Player, PlayerStats
 from boardenvs.game.game import Game
@@ -118,7 +126,10 @@ class _Part:
     seed: int
 
     def run(self) -> MatchResult:
+        seed = hash((self.seed, self.first))  # no other part of the match has it
+        seed_libraries(seed)
         agents = [self._agent(side) for side in (FIRST, SECOND)]
+        seed_libraries(seed)  # torch too, if they have imported it
         match = MatchInProgress(self.game, self.openings, self.first)
         match.play([range(match.total // 2)], agents, self.seed)
         return match.result()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from boardenvs.agents import agent_for
-from boardenvs.arena.executor import FIRST, NOBODY, SECOND, Executor, note_running
+from boardenvs.arena.executor import FIRST, NOBODY, SECOND, Executor, note_running, seed_libraries
 from boardenvs.arena.match import DIED, play_match
 from boardenvs.arena.match_result import MatchResult, forfeited
 from boardenvs.arena.recorder import record_match
@@ -54,6 +54,7 @@ class Pairing:
     def run(self) -> MatchResult | None:
         """Play it; an entrant that cannot be made forfeits all games."""
         agents = []
+        seed_libraries(self.seed)
         for side, entrant in ((FIRST, self.first), (SECOND, self.second)):
             note_running(side)
             try:
@@ -63,6 +64,7 @@ class Pairing:
             except BaseException as error:  # as in a match
                 return forfeited(self.pairs, side, f"cannot be made: {describe(error)}")
         note_running(NOBODY)
+        seed_libraries(self.seed)  # torch too, if they have imported it
         a, b = agents
         return play_match(
             self.rules, a, b, self.pairs, opening_plies=self.opening_plies, seed=self.seed

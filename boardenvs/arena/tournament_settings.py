@@ -116,7 +116,7 @@ def make_settings(
         raise ValueError("no game is given: there must be one or more")
     return TournamentSettings(
         entrants=tuple(Entrant(label, sources.get(label, label)) for label in labels),
-        opening_plies={games.spec_of(g): opening_plies or g.opening_plies for g in made},
+        opening_plies={games.spec_for_file(g): opening_plies or g.opening_plies for g in made},
         pairs=pairs,
         seed=seed,
     )

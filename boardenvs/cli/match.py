@@ -73,7 +73,9 @@ class MatchCommand:
         game, console = parse(self.game), make_console()
         names = self.first, self.second
         if self.record:
-            records.format_of(self.record)  # before the match is played
+            write = records.FORMATS[records.format_of(self.record)].write
+            assert write
+            write(records.Record(game, ()))  # refuses before the match what it would refuse then
             check_replaceable(self.record, self.overwrite)
         kept, title = _Kept(self.record, game, names), " - ".join(names)
         try:

@@ -101,7 +101,7 @@ def take_exam(
         marks=_marks(game, exam, answers),
         seconds=time.monotonic() - began,
         made=exam.made,
-        stats=player.stats,
+        stats=player.count(),
     )
 
 

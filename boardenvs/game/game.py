@@ -160,6 +160,10 @@ class Game(Rules):
     def observation_shape(self) -> tuple[int, int, int]:
         return (*self.board, self.kernels.num_planes)
 
+    def parameter(self, name: str) -> Any:
+        """Return the value of a parameter of the rules."""
+        return getattr(self, name)
+
     def empty(self, batch: int) -> State:
         """Return a state of this game of uninitialised arrays."""
         return State(

@@ -14,7 +14,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -142,11 +142,9 @@ class PlainGame(Game):
         self.views  # noqa: B018 - raises ValueError for impossible shapes and symmetries
         check_plies(self.opening_plies, f"opening_plies of {kind.__name__}")
 
-    def __getattr__(self, name: str) -> Any:
-        """Return a parameter of the constructor."""
-        if name in (parameters := vars(self).get("_parameters", {})):
-            return parameters[name]
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+    if TYPE_CHECKING:  # what `__init__` sets; fields would be compared
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(PlainGame, self.kind, self.id, **dict(self.options)), ()
@@ -155,9 +153,12 @@ class PlainGame(Game):
     def source(self) -> type[Any]:
         return self.kind
 
+    def parameter(self, name: str) -> Any:
+        return self._parameters[name]
+
     @property
     def about(self) -> About:
-        return getattr(self.kind, "about", About())
+        return getattr(self.first_board, "about", About())
 
     def has_rules_of(self, other: Game) -> bool:
         if not isinstance(other, PlainGame):

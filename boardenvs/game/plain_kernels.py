@@ -215,9 +215,9 @@ class PlainKernels(Kernels):
         with suppress(TypeError, ValueError):
             first, second = (0, 0) if result is None else result
             if abs(first) + abs(second) < 1 << 31:  # NaN is not
-                if not isinstance(first, int) or not isinstance(second, int):
-                    first, second = int(first > second), int(second > first)
-                return (second, first) if to_move else (first, second)
+                if first % 1 or second % 1:
+                    first, second = first > second, second > first
+                return (int(second), int(first)) if to_move else (int(first), int(second))
         raise self._wrong("result", result, "two numbers")
 
     def _evaluate(self, played: PlayedBoard, to_move: int, ply: int) -> tuple[int, int]:

@@ -28,6 +28,7 @@ from boardenvs.games.registry import (
     name_of,
     parameters,
     parse,
+    spec_for_file,
     spec_of,
     to_file,
 )
@@ -69,6 +70,7 @@ __all__ = [
     "name_of",
     "parameters",
     "parse",
+    "spec_for_file",
     "spec_of",
     "to_file",
 ]

@@ -32,7 +32,7 @@ def file_name(game: Game) -> str:
         usual = defaults(game.id)
     else:
         usual = {field.name: field.default for field in fields(game) if field.name != "id"}
-    special = {k: getattr(game, k) for k in usual if getattr(game, k) != usual[k]}
+    special = {k: x for k in usual if (x := game.parameter(k)) != usual[k]}
     words = (value if isinstance(value, str) else f"{k}{value}" for k, value in special.items())
     return safe_name("_".join([game.id, *words]))
 

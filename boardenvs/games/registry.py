@@ -24,7 +24,13 @@ from boardenvs.game.game import Game
 from boardenvs.game.rules import check_id
 from boardenvs.utils.checks import cut, quote, unknown
 from boardenvs.utils.imports import describe, import_object, naming_errors, top_level
-from boardenvs.utils.spec import check_colon, parameters_of, parse_parameters, write_spec
+from boardenvs.utils.spec import (
+    check_colon,
+    parameters_of,
+    parse_parameters,
+    signature_of,
+    write_spec,
+)
 
 ENTRY_POINTS = "boardenvs.games"
 
@@ -181,22 +187,18 @@ def make_from_file(spec: str, **rules: Any) -> Game:
             f"game {cut(spec)!r} is code of the module {cut(spec.partition(':')[0])!r}, which a "
             "file does not import or call: name the game yourself, or import the module first"
         )
-    return make(spec, **rules)
+    # JSON has lists in place of tuples, which are no keys.
+    return make(spec, **{k: tuple(v) if isinstance(v, list) else v for k, v in rules.items()})
 
 
 def to_file(game: Game) -> dict[str, Any]:
     """Return the arguments of `make_from_file` for this game: its name as "game", its "rules".
 
-    ValueError if they make a game of other rules, as a plain class's hidden parameters can.
+    ValueError as from `spec_for_file`.
     """
     name = name_of(game)
-    rules = {key: getattr(game, key) for key in parameters(name)}
-    if not game.in_words and not make(name, **rules).has_rules_of(game):
-        raise ValueError(
-            f"{game.id} has rules that no file can name: annotate the parameters of __init__ as "
-            "bool, int, float or str"
-        )
-    return {"game": name, "rules": rules}
+    spec_for_file(game)
+    return {"game": name, "rules": {key: game.parameter(key) for key in parameters(name)}}
 
 
 def check_same_rules(game: Game, own: Game, what: str, why: str) -> None:
@@ -234,12 +236,22 @@ def spec_of(game: Game) -> str:
     from their defaults.
     """
     name = name_of(game)
-    values = {k: getattr(game, k) for k, v in defaults(name).items() if getattr(game, k) != v}
+    values = {k: x for k, v in defaults(name).items() if (x := game.parameter(k)) != v}
     for key in values if len(values) > 1 else ():
         with suppress(ValueError):  # what follows from the others, as holes from a size
             others = {k: v for k, v in values.items() if k != key}
             values = others if make(name, **others) == game else values
     return write_spec(name, values)
+
+
+def spec_for_file(game: Game) -> str:
+    """Return `spec_of` the game; ValueError if that is the text of other rules."""
+    if not make(text := spec_of(game)).has_rules_of(game):
+        raise ValueError(
+            f"no file can name the rules of this game, {text!r} has others: annotate the "
+            "parameters as bool, int, float or str"
+        )
+    return text
 
 
 def name_of(game: Game) -> str:
@@ -324,8 +336,7 @@ def _itself(game: Game) -> Game:
 
 
 def _parameters(factory: Factory, hidden: tuple[str, ...]) -> dict[str, Any]:
-    signature = inspect.signature(factory)
-    return {name: p.default for name, p in signature.parameters.items() if name not in hidden}
+    return {name: p.default for name, p in signature_of(factory).items() if name not in hidden}
 
 
 def _checked(factory: Factory, values: dict[str, Any], name: str) -> Game:

@@ -64,7 +64,7 @@ def write_record(record: Record) -> str:
     of no result.
     """
     game = record.game
-    content: dict[str, Any] = {"version": VERSION, "game": games.spec_of(game)}
+    content: dict[str, Any] = {"version": VERSION, "game": games.spec_for_file(game)}
     if record.players is not None:
         content["players"] = dict(zip(game.sides, record.players, strict=True))
     if record.start is not None:

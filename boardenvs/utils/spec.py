@@ -52,7 +52,7 @@ def parse_parameters(
         if key in values:
             raise ValueError(f"{key} is given twice in {cut(spec)!r}")
         values[key] = _parse(key, text, kinds[key])
-    for key, parameter in _signature(factory).items():
+    for key, parameter in signature_of(factory).items():
         if parameter.default is parameter.empty and key not in hidden and key not in values:
             raise ValueError(f"{cut(spec)!r} lacks {key}: write {name}:{key.upper()}")
     return values
@@ -81,7 +81,7 @@ def parameters_of(factory: Callable[..., object]) -> dict[str, Any]:
     function = getattr(factory, "func", factory)  # of a partial
     function = function.__init__ if inspect.isclass(function) else function
     names = getattr(function, "__globals__", {})
-    return {key: _type_of(p.annotation, names) for key, p in _signature(factory).items()}
+    return {key: _type_of(p.annotation, names) for key, p in signature_of(factory).items()}
 
 
 def _type_of(annotation: Any, names: dict[str, Any]) -> Any:
@@ -102,8 +102,10 @@ def _split(parameters: str) -> list[str]:
     return items
 
 
-def _signature(factory: Callable[..., object]) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(factory).parameters
+def signature_of(factory: Callable[..., object]) -> dict[str, inspect.Parameter]:
+    """Return the parameters of a factory by name, less `*args` and `**options`."""
+    parameters = inspect.signature(factory).parameters.items()
+    return {name: p for name, p in parameters if "VAR" not in p.kind.name}
 
 
 def _parse(key: str, text: str, kind: Any) -> Any:

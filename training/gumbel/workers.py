@@ -40,11 +40,6 @@ class Round:
     weights: dict[str, Array]
     games: dict[str, Any] | None
 
-    @property
-    def seed(self) -> int:
-        """A number of this round alone; see `Task`."""
-        return self.games["begun"] if self.games else self.worker
-
     def run(self) -> PlayedRound:
         """Play it."""
         play, network = _prepared(self.settings)

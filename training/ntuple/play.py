@@ -122,10 +122,6 @@ class GamesToPlay:
     seeds: tuple[int, ...]  # of the generator
     evaluation: Evaluation | None
 
-    @property
-    def seed(self) -> int:
-        return sum(self.seeds)
-
     def run(self) -> Positions:
         rng = np.random.default_rng(self.seeds)
         return play(self.game, self.evaluation, self.settings, self.games, rng)
