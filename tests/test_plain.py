@@ -22,6 +22,7 @@ import boardenvs
 from boardenvs import PlainGame, render
 from boardenvs.board import Board, Symmetry
 from boardenvs.envs.page import page_of
+from boardenvs.exams.positions import exam_positions
 from boardenvs.game import PositionError
 from boardenvs.game.check import RulesError, check_rules
 from boardenvs.game.fen import parse_position
@@ -554,6 +555,8 @@ class Points(PlainHeaps):
 def test_parameters_have_any_names_and_points_any_whole_type() -> None:
     game = boardenvs.games.make("test_plain:Points:points=5,size=2")
     assert boardenvs.games.spec_of(game) == "test_plain:Points:points=5,size=2"
+    with pytest.raises(ValueError, match="there is no exam for test_plain:Points:points=5,size=2"):
+        exam_positions(game)
     assert game.board.size == 4
     position = game.start().step(0).step(game.parse_action("b2")).step(game.parse_action("c1"))
     assert position.terminated

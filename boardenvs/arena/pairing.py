@@ -99,7 +99,8 @@ def play_pairings(
     """Play pairings, and yield each result as it comes.
 
     Without `workers` they are played here, in their order; otherwise in this number of processes.
-    The results are the same.
+    The results are the same: each pairing seeds the generators of Python, NumPy and torch, from
+    which players may draw, here those of your program.
 
     If processes die twice over a pairing (see `Executor`), the entrant whose code was running
     forfeits all games; if it was no entrant's, the pairing is void. When the iteration ends early,

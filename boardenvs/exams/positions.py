@@ -51,8 +51,10 @@ def exam_positions(game: Game) -> ExamPositions:
         return _of_table(game)
     path = find_file(FOLDER, game, ".jsonl")
     if path is None:
-        own, names = games.spec_of(game), ", ".join(games_with_exam())
-        raise ValueError(f"there is no exam for {own}: there are some for {names}")
+        raise ValueError(
+            f"there is no exam for {games.spec_of(game)}: there are some for "
+            f"{', '.join(games_with_exam())}"
+        )
     head, *lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     positions = [parse_position(game, line["position"]) for line in lines]
     values = np.full((len(lines), game.num_actions), -np.inf)

@@ -154,7 +154,7 @@ class PlainGame(Game):
         return self.kind
 
     def parameter(self, name: str) -> Any:
-        return self._parameters[name]
+        return (vars(self) | self._parameters)[name]
 
     @property
     def about(self) -> About:
