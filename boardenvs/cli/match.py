@@ -58,7 +58,11 @@ class MatchCommand:
     workers: Workers = None
     record: Annotated[
         Path | None,
-        Option(metavar="FILE", help="Save the games, in the format of the file's ending."),
+        Option(
+            metavar="FILE",
+            help="Save the games, in the format of the file's ending: each that is over, or with "
+            "`--workers` each part of ten or more openings.",
+        ),
     ] = None
     overwrite: Overwrite = False
 
@@ -135,7 +139,7 @@ class _Kept:
         """
         path, match = self._path, self._match
         if path is None or match is None or not match.over:
-            return f"no game is over: {path} is not written"
+            return f"no game, or with workers no part of a match, is over: {path} is not written"
         try:
             lacking = self._write(path, match)
         except OSError as error:
