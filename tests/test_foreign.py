@@ -42,8 +42,8 @@ FORMS: dict[str, Any] = {
     "policy(observation, agent)": lowest,
     "policy(observation)": lambda observation: lowest(observation, ""),
     "policy with an option": with_option,
-    "policy with a choice": lambda observation, best=True: (
-        lowest(observation, "") + 99 * (best is not True)
+    "policy with a choice": lambda observation, best=True, agent=7: (
+        lowest(observation, "") + 99 * (best is not True or agent != 7)
     ),
     "policy(observation, agent=None)": lambda observation, agent=None: lowest(observation, agent),
     "a batched function with rng=None": lambda game, state, rng=None: game.legal(state).argmax(1),

@@ -133,7 +133,7 @@ def load_agent(target: str) -> Agent:
 
 def _arguments(function: Callable[..., Any]) -> int:
     """Return the number of arguments to call the function with: the first of 0, 2, 3, 1 that it
-    takes. Those with defaults keep them, but for an `agent` or `rng`.
+    takes. Those with defaults keep them, but for a second `agent` and a third `rng`.
 
     TypeError for another number, or if the signature is unknown.
     """
@@ -145,8 +145,9 @@ def _arguments(function: Callable[..., Any]) -> int:
         ) from None
     asked = [
         parameter.replace(default=parameter.empty)
-        for name, parameter in signature.parameters.items()
-        if parameter.default is parameter.empty or name in ("agent", "rng")
+        for place, parameter in enumerate(signature.parameters.values())
+        if parameter.default is parameter.empty
+        or parameter.name == {1: "agent", 2: "rng"}.get(place)
     ]
     for count in (0, 2, 3, 1):
         try:

@@ -77,9 +77,8 @@ class MatchCommand:
         game, console = parse(self.game), make_console()
         names = self.first, self.second
         if self.record:
-            write = records.FORMATS[records.format_of(self.record)].write
-            assert write
-            write(records.Record(game, ()))  # refuses before the match what it would refuse then
+            if write := records.FORMATS[records.format_of(self.record)].write:
+                write(records.Record(game, ()))  # what it refuses, it refuses before the match
             check_replaceable(self.record, self.overwrite)
         kept, title = _Kept(self.record, game, names), " - ".join(names)
         try:
