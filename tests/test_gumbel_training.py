@@ -216,11 +216,15 @@ def test_games_leave_their_results_at_their_own_positions(opponents: dict[str, f
 
 
 def test_workers_share_the_boards_and_play_games_of_their_own() -> None:
+    """And players that draw from NumPy's own generator get numbers of their own."""
     play, _ = begun({"workers": 2}, opening_plies=[10, 20])
-    begins = []
+    begins, drawn = [], list[float]()
     for worker in (0, 1, 0):
         play.begin(worker)
         begins.append((play.boards.state.own.tolist(), deepcopy(play.snapshot())))
+        play.play(First(), 1)
+        drawn.append(np.random.random())  # noqa: NPY002
+    assert drawn[0] == drawn[2] != drawn[1]
     (_, one), (_, other), _ = begins
     assert len(one["games"]) == BOARDS // 2
     assert not {*one["games"]} & {*other["games"]}

@@ -76,8 +76,11 @@ class PPORun(Run):
             boards.set_opponents(POOL, self.pool.draw(count))
         self.steps += self.env.num_envs * self.learner.n_steps
         self.learner.update(self.config.ppo.entropy_bonus_at(self.steps / self.config.steps))
-        values = self.logger.name_to_value.items()  # a callback may record texts and figures too
-        metrics = {name: float(x) for name, x in values if isinstance(x, int | float | np.number)}
+        metrics = {
+            name: float(x)
+            for name, x in self.logger.name_to_value.items()
+            if isinstance(x, int | float | np.number)  # a callback may record texts and figures
+        }
         return game_metrics(boards.take_ended()) | metrics
 
     def _policy(self) -> Policy:

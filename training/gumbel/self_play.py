@@ -63,7 +63,7 @@ class SelfPlay:
         if self._judge is not None:
             evaluator = JudgedNetwork(evaluator, self._judge)
         self._roots[:] = np.nan  # by other weights
-        seed_libraries(self._config.seed + self._begun)  # an opponent may draw from them
+        seed_libraries(hash((self._config.seed, self._begun)))  # an opponent may draw from them
         for _ in range(plies):
             state = self.boards.state
             actions, *learnt = self._search(state, evaluator)
