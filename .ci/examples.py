@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-HERE = ("mctx_search", "pettingzoo_ppo")
+HERE = ("mctx_search",)
 EXAMPLES = sorted(
     file for file in (ROOT / "training" / "examples").glob("*.py") if file.stem not in HERE
 )

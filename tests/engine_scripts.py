@@ -97,6 +97,7 @@ class Chooser(ServedAgent):
 
     choose_action: Any = last_legal
     asked: list[ServedLimits] = field(default_factory=list)
+    check_game: Any = id
 
     def choose(self, session: GameSession, limits: ServedLimits) -> tuple[int, None]:
         self.asked.append(replace(limits))

@@ -42,6 +42,7 @@ from engine_scripts import (
 from variants import random_line
 
 from boardenvs import games, make_agent, play_match
+from boardenvs.agents.base import check_game
 from boardenvs.agents.history import History
 from boardenvs.agents.spec import runs_code
 from boardenvs.engines import (
@@ -284,6 +285,10 @@ def test_our_engine_speaks_gtp_as_programs_of_go_do() -> None:
     assert said("komi -3", "komi 0.2", "komi x") == [
         f"? komi is {komi}: it must be 0 to 81, in halves of a point" for komi in (-3.0, 0.2)
     ] + ["? 'x' is no number"]
+    choosy = Chooser(check_game=partial(check_game, make_agent("level:3")))
+    refused, scored = conversation("gtp", choosy, "komi 7", "final_score", game=games.make("go"))
+    assert refused.startswith("? there are no levels for go:komi=7.0: ")
+    assert scored == "? cannot score"
     assert said("komi 0", "komi 6.5", game=OTHELLO) == [
         "= ", "? othello has no komi: it is 6.5, and must be 0"
     ]  # fmt: skip

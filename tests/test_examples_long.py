@@ -84,10 +84,3 @@ def test_searching_with_mctx_in_jax(tmp_path):
     pytest.importorskip("mctx")
     text = (ROOT / "training" / "examples" / "mctx_search.py").read_text(encoding="utf-8")
     run_example(Example("mctx_search.py", "python", text), tmp_path)  # it asserts its score
-
-
-def test_learning_a_game_of_pettingzoo(tmp_path):
-    pytest.importorskip("pettingzoo.classic.connect_four_v3", reason="it needs pygame")
-    text = (ROOT / "training" / "examples" / "pettingzoo_ppo.py").read_text(encoding="utf-8")
-    shorter = text.replace("120_000", "40_000")
-    run_example(Example("pettingzoo_ppo.py", "python", shorter), tmp_path)  # it asserts its score

@@ -67,6 +67,11 @@ def test_what_fails_on_every_board_forfeits_all_games(change: Change) -> None:
         assert (result.forfeits == 1 + guilty).all()
         assert [stats.forfeits for stats in result.stats] == [10 - 10 * guilty, 10 * guilty]
         assert [bool(stats.message) for stats in result.stats] == [guilty == 0, guilty == 1]
+        (fault,) = result.faults
+        who = ("first", "second")[guilty]
+        assert fault.startswith(f"the {who} player forfeited 10 of 10 games")
+        assert str(result).endswith(f"\n{fault}")
+        assert "forfeited 10 of 10 games" in result._repr_html_()
 
 
 @pytest.mark.parametrize("number", [-1, 3, FORFEIT])

@@ -15,17 +15,19 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.distributions import MaskableCategoricalDistribution
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.vec_env import VecNormalize
+from three_in_a_row import ThreeInARow
 from variants import GAMES
 
 from boardenvs import games
 from boardenvs.agents.export import policy_from_sb3
-from boardenvs.agents.network import NEVER, BoardNetwork, draw
+from boardenvs.agents.network import NEVER, BoardNetwork, draw, flat_planes
 from boardenvs.agents.policy import Policy
 from boardenvs.agents.policy_file import PolicyFileError, load_policy, save_policy
 from boardenvs.agents.trained import trained_policy
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.game.openings import random_openings
 from boardenvs.games import make
+from boardenvs.kernel import spread
 from training.gumbel.__main__ import GumbelRun
 from training.gumbel.gumbel_settings import GumbelConfig
 from training.gumbel.network import NetworkEvaluator
@@ -237,6 +239,24 @@ def test_trainings_begin_as_the_policy_that_they_are_given(name: str, tmp_path: 
         results = [x.evaluate(policy.game, state) for x in (begun, policy)]
         for found, known in zip(*results, strict=True):
             np.testing.assert_allclose(found, known, atol=1e-5)
+
+
+def test_planes_are_flat_that_random_play_has_shown_so() -> None:
+    class Unseen(ThreeInARow):
+        def planes(self, own: Any, opp: Any, to_move: Any) -> Any:
+            return own, opp, spread(to_move), own & opp
+
+    assert flat_planes(Unseen()) == (2,)
+
+
+def test_a_start_with_other_planes_is_refused_with_the_game_that_it_plays(tmp_path: Path) -> None:
+    long, path = "lines_of_action:max_steps=200", tmp_path / "long.npz"
+    save_policy(BoardNetwork(make(long), SIZES[1]).as_policy(make(long), mover_view=True), path)
+    config = {"name": "x", "steps": 1, "network": SIZES[1], "start": str(path)}
+    for settings in (GumbelConfig, PPOConfig):
+        settings.model_validate({**config, "game": long})
+        with pytest.raises(ValueError, match=f"{long}: game must be that"):
+            settings.model_validate({**config, "game": "lines_of_action"})
 
 
 # ---- models of anyone's --------------------------------------------------------------------------

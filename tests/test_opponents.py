@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice, product
 from typing import Any
 
@@ -12,7 +13,8 @@ from openspiel_games import GAMES
 
 from boardenvs import IllegalActionError, games
 from boardenvs.agents import make_agent
-from boardenvs.envs.batch import BoardGroup
+from boardenvs.envs.batch import Batch, BoardGroup
+from boardenvs.envs.core import ResetNeededError
 from boardenvs.envs.sb3 import BoardVecEnv
 from boardenvs.envs.single import BoardSingleEnv
 from boardenvs.envs.vector import BoardVectorEnv
@@ -253,3 +255,88 @@ def test_the_learner_is_paid_what_a_replay_by_hand_gives(begin: Callable[[Game],
                     assert begin is grouped_steps or seats.get(row) != seat
                     seats[row] = int(seat)
     assert paid == set(product((0, 1), (-1, 0, 1)))
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
+@pytest.mark.parametrize("role", [0, 1])
+def test_the_last_observation_is_the_learners_whoever_ends_the_game(mode: str, role: int) -> None:
+    rng, by_learner = np.random.default_rng(role), set()
+    for game in REPLAYED:
+        options: Any = {"opponent": by_position, "seat": game.roles[role]}
+        one = BoardSingleEnv(game, **options)
+        many = BoardVectorEnv(game, autoreset_mode=mode, **options)
+        for number in range(4):
+            (_, info), over = one.reset(seed=number), False
+            many.reset(seed=number)
+            while not over:
+                action = rng.choice(np.flatnonzero(info["action_mask"]))
+                last, _, terminated, truncated, info = one.step(action)
+                over = terminated or truncated
+                seen, *_, infos = many.step(np.array([action]))
+            shown = infos["final_obs"][0] if mode == "SameStep" else seen[0]
+            np.testing.assert_array_equal(shown, last)
+            assert one.board.last_position
+            by_learner.add(one.board.last_position.to_move == role)
+    assert by_learner == {True, False}
+
+
+class Interrupted:
+    """Plays, but for a Ctrl-C the next time if it is `due`."""
+
+    due = False
+
+    def act(self, game: Game, state: Any, rng: Any) -> Any:
+        if self.due:
+            self.due = False
+            raise KeyboardInterrupt
+        return by_position(game, state, rng)
+
+
+def test_a_step_in_which_the_opponent_fails_is_not_played() -> None:
+    game, opponent, states = GAMES["checkers"].game, Interrupted(), list[Any]()
+    for opponent.due in (True, False):
+        fails, opponent.due = opponent.due, False
+        env = BoardVectorEnv(game, 4, opponent=opponent, seat="alternating")
+        env.reset(seed=1)
+        if fails:
+            actions = game.legal(env.batch.state).argmax(axis=1)
+            for act in (partial(env.step, actions), env.batch.restart):
+                before, seats, opponent.due = env.batch.state, env.batch.seats, True
+                with pytest.raises(KeyboardInterrupt):
+                    act()
+                assert env.batch.state is before
+                assert env.batch.seats.tolist() == seats.tolist()
+        for _ in range(9):
+            env.step(game.legal(env.batch.state).argmax(axis=1))
+        states.append(env.batch.state)
+    np.testing.assert_equal(*states)
+    one = BoardSingleEnv(game, opponent=opponent, seat=game.roles[0])
+    one.reset(seed=1)
+    opponent.due = True
+    with pytest.raises(KeyboardInterrupt):
+        one.step(one.action_masks().argmax())
+    with pytest.raises(ResetNeededError, match="the opponent has not replied"):
+        one.step(0)
+    one.reset()
+    one.step(one.action_masks().argmax())
+
+
+def test_opponents_change_all_together() -> None:
+    groups = [BoardGroup(2, "random", name="pool")] * 2
+    batch = Batch(OTHELLO, groups, seed=0)
+    before = [group.opponent for group in batch._groups]
+    wrong: list[tuple[str, Any, str]] = [
+        ("pool", [Last()], "1 opponents for 2 groups named 'pool'"),
+        ("pol", [Last()] * 2, "2 opponents for 0 groups named 'pol'"),
+        ("pool", [Last(), "greddy"], "Did you mean 'greedy'"),
+    ]
+    for name, new, said in wrong:
+        with pytest.raises(ValueError, match=said):
+            batch.set_opponents(name, new)
+        assert [group.opponent for group in batch._groups] == before
+
+
+def test_a_position_that_the_opponent_ends_at_once_is_refused() -> None:
+    env = BoardSingleEnv(games.make("tictactoe"), opponent="greedy", seat="o")
+    with pytest.raises(ValueError, match="ends the game before the learner's first ply"):
+        env.reset(options={"position": "3/oo1/xx1 x"})

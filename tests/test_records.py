@@ -236,7 +236,7 @@ def test_tournament_games():
 PGN = """\
 [Event "Rated Blitz game"]
 [Site "https://lichess.org/abcd1234"]
-[White "Zoë"]
+[White "Zoë (1)"]
 [Black "bob"]
 [Result "1-0"]
 [Variant "Standard"]
@@ -354,7 +354,12 @@ def test_what_files_say_of_games(tmp_path):
         path.write_text(text, encoding="utf-8")
         found += [(r.players, r.goal) for r in load(path) if "unread" not in r.info]
     assert found == [
-        *((("Zoë", "bob"), WON), (("Ann", "Bob"), (50, 50)), (("Ann", "Bob"), WON), (None, None)),
+        *(
+            (("Zoë (1)", "bob"), WON),
+            (("Ann", "Bob"), (50, 50)),
+            (("Ann", "Bob"), WON),
+            (None, None),
+        ),
         *((("b", "w (5k)"), LOST), (("T", "s"), WON), (None, None), (None, None)),
         (("a", "b"), WON),
     ]

@@ -90,7 +90,8 @@ def seen(position: Position, *values: float | None, **known: Any) -> Analysis:
     ("value", "action", "following", "expected"),
     [
         (3.0, 1, {"value": 2.0}, (-2.0, 5.0)),  # what the next position says, for the other side
-        (3.0, 0, {"value": -9.0}, (9.0, 0.0)),  # better than was thought: nothing is lost
+        (3.0, 1, {"value": -9.0}, (9.0, 0.0)),  # better than was thought: nothing is lost
+        (3.0, 0, {"value": 2.0}, (-2.0, 0.0)),  # the analyst's own choice
         (3.0, 1, {"value": 2.0, "unit": "score"}, (1.0, 2.0)),  # cannot be compared: as before
         (3.0, 8, {}, (None, None)),
         (None, 8, {}, (None, None)),
@@ -100,7 +101,10 @@ def seen(position: Position, *values: float | None, **known: Any) -> Analysis:
 def test_a_loss_is_the_difference_of_what_is_known(value, action, following, expected) -> None:
     start = make("tictactoe").start()
     before = seen(start, 3.0, 1.0, value=value)
-    assert loss_of(action, before, seen(start.step(action), **following)) == expected
+    after = seen(start.step(action), **following)
+    assert loss_of(action, before, after) == expected
+    only = replace(before, moves=before.moves[1:], choice=8)  # nothing else could be played
+    assert action != 1 or loss_of(action, only, after)[1] == 0
 
 
 @pytest.mark.parametrize(

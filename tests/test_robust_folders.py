@@ -16,6 +16,7 @@ import torch as th
 from training.folder import (
     CheckpointError,
     RunError,
+    begin,
     load_newest,
     run_folder,
     save_checkpoint,
@@ -27,7 +28,7 @@ CONFIG = PPOConfig(name="tiny", game="reversi", steps=10)
 
 def make_folder(path, **ways):
     with run_folder(path, CONFIG, **ways):
-        pass
+        begin(path, CONFIG, "resume" in ways)
 
 
 def put(path, content="mine"):

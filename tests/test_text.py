@@ -167,6 +167,23 @@ def test_replies_are_read_as_meant():
     assert not wrong
 
 
+ILLEGAL = {  # as people write moves of each game, and no move
+    "chess": ("Qh5 e5 O-O 0-0-0 Nd2 e7e8q exd5 Kxe1+ e2e5 a7a8=Q", "castle Queen e2e4e5"),
+    "checkers": ("c3xe5xg7 c3-d5 22-31", "c3 king"),
+    "nine_mens_morris": ("a1-d1 a1-g7 b1 d7-a7xa4", "mill"),
+    "lines_of_action": ("b1-b4 b1-n", "b1 b1-b3-b5"),
+    "connect_four": ("8", "d4-d5 red"),
+}
+
+
+@pytest.mark.parametrize("name", ILLEGAL)
+def test_illegal_moves_are_told_from_what_is_no_move(name):
+    start = make(name).start()
+    for kind, moves in zip(("illegal", "unreadable"), ILLEGAL[name], strict=True):
+        kinds = {move: read(f'{{"move": "{move}"}}', start).kind for move in moves.split()}
+        assert kinds == dict.fromkeys(kinds, kind)
+
+
 SLOTS = (
     '{{"move": "{}"}}',
     "```json\n{{'move': '{}'}}\n```",
@@ -287,6 +304,17 @@ def test_prompts_tell_the_game():
     assert TOLD in prompt
     unmoved = write_prompt(GameSession.reaching(session.position))
     assert "\n\nThe game began at a position of its own. Nobody has moved yet.\n\n" in unmoved
+
+
+def test_prompts_tell_how_each_kind_of_move_is_written():
+    goes = "as the square that the piece leaves, a hyphen and the square that it goes to, as in"
+    for name, form in {
+        "checkers": f"{goes} c3-b4",
+        "nine_mens_morris": f"like a1; or {goes} a1-d1",
+        "go": "like a1; or like pass",
+    }.items():
+        prompt = write_prompt(GameSession(make(name)))
+        assert f"\n\nA move is written {form}. Think" in prompt
 
 
 @pytest.mark.parametrize("name", BUILT_IN)

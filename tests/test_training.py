@@ -46,8 +46,8 @@ from boardenvs.games import make
 from boardenvs.utils.files import LOCK, written
 from training import evaluation, ppo
 from training.command import read_settings, training_command
-from training.evaluation import Score, SuiteResult, best_of
-from training.folder import WRITTEN, RunError, load_newest, run_folder, save_checkpoint
+from training.evaluation import Score, SuiteResult, best_of, play
+from training.folder import WRITTEN, RunError, begin, load_newest, run_folder, save_checkpoint
 from training.gumbel.gumbel_settings import GumbelConfig
 from training.ntuple.ntuple_settings import NTupleConfig
 from training.report import evaluate_finally
@@ -300,9 +300,28 @@ def test_a_run_is_neither_overwritten_nor_resumed_by_mistake(
     assert "ppo.gae_lambda was 0.95 and is 0.3" in message
     assert "report" not in message
     assert "threads" not in message
+    for wrong, said in (
+        ("device=cuda:9", "device is 'cuda:9'"),
+        (
+            "start=runs/tiny/policy.npz",
+            "error: runs/tiny/policy.npz is a file of the run",
+        ),
+        ("evaluation.opponents=[policy:runs/tiny/policy.npz]", "is a file of the run to replace"),
+    ):
+        files = {path: path.read_bytes() for path in Path("runs").rglob("*.*") if path.is_file()}
+        assert ppo.main([tiny, "--overwrite", "--set", wrong]) == 2
+        assert said in capsys.readouterr().err
+        assert files == {path: path.read_bytes() for path in files}
     Path("runs/tiny/config.yaml").unlink()
     assert ppo.main([tiny, "--overwrite"]) == 2
     assert "is not replaced" in capsys.readouterr().err
+
+
+def test_evaluations_are_the_same_by_the_seed_also_with_players_of_others() -> None:
+    game, players = make("tictactoe"), ("random", "python:arena_agents:by_global_chance")
+    one, again, other = (play(game, SuiteSettings(pairs=9), *players, seed) for seed in (1, 1, 2))
+    assert np.array_equal(one.actions, again.actions)
+    assert not np.array_equal(one.actions, other.actions)
 
 
 @pytest.mark.parametrize(
@@ -328,11 +347,13 @@ def test_a_run_goes_on_with_its_own_settings(
     assert before.name == now.name == "mine"
     folder = tmp_path / "run"
     with run_folder(folder, before):
+        begin(folder, before, resume=False)
         save_checkpoint(folder / "checkpoints", 1, {})
     with pytest.raises(RunError, match="--resume goes on with it"), run_folder(folder, now):
         pass
     wrong = pytest.raises(RunError, match=message) if message else nullcontext()
     with wrong, run_folder(folder, now, resume=True):
+        begin(folder, now, resume=True)
         assert yaml.safe_load((folder / "config.yaml").read_text()) == now.model_dump(mode="json")
 
 

@@ -96,6 +96,9 @@ def run(
     KeyboardInterrupt.
     """
     folder = RUNS / config.name
+    own = [text for text in _texts(config.model_dump(mode="json")) if f"{folder}/" in text]
+    if overwrite and own:
+        raise RunError(f"{own[0]} is a file of the run to replace: give another by --set name=NAME")
     set_up_torch()
     with (
         run_folder(folder, config, resume=resume, overwrite=overwrite),

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from boardenvs.agents import Agent
 from boardenvs.agents.policy import Policy, PolicyAgent
+from boardenvs.arena.executor import seed_libraries
 from boardenvs.arena.match import play_match
 from boardenvs.arena.match_result import MatchResult
 from boardenvs.exams import take_exam
@@ -102,6 +103,7 @@ def play_suite(game: Game, agent: Agent, suite: SuiteSettings, seed: int) -> dic
 
 def play(game: Game, suite: SuiteSettings, a: object, b: object, seed: int) -> MatchResult:
     """Return a match on the suite's openings; RuntimeError if one of the two players fails."""
+    seed_libraries(seed)  # players may draw from them
     result = play_match(game, a, b, suite.pairs, opening_plies=suite.opening_plies, seed=seed)
     for stats in result.stats:
         if stats.forfeits:

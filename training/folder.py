@@ -78,11 +78,11 @@ class CheckpointError(RunError):
 def run_folder(
     folder: Path, config: GameSettings, *, resume: bool = False, overwrite: bool = False
 ) -> Iterator[None]:
-    """Hold the folder of a run, with its settings in it, until the block ends.
+    """Hold the folder of a run until the block ends.
 
-    It is created, or with `resume` as it was left; `overwrite` removes the files of an earlier run.
-    RunError if there is more in it already than the settings of a run, it has no run with these
-    settings to resume, it cannot be created, or another process has it.
+    It is created, or as an earlier run left it; `begin` removes that if it is not resumed.
+    RunError if there is more in it already than the settings of a run and no `overwrite`, it has no
+    run with these settings to resume, it cannot be created, or another process has it.
     """
 
     def check() -> None:
@@ -98,13 +98,17 @@ def run_folder(
     with ExitStack() as held:
         try:
             held.enter_context(working_alone(folder, WRITTEN, check))
-            if not resume:
-                remove_written(folder, WRITTEN[1:])
-            settings = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
-            write_atomically(folder / "config.yaml", settings.encode())
         except OSError as error:
             raise RunError(message_of(error)) from None
         yield
+
+
+def begin(folder: Path, config: GameSettings, resume: bool) -> None:
+    """Remove the files of an earlier run unless it is resumed, and write the settings."""
+    if not resume:
+        remove_written(folder, WRITTEN[1:])
+    settings = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
+    write_atomically(folder / "config.yaml", settings.encode())
 
 
 def _check_replaceable(folder: Path, overwrite: bool) -> None:

@@ -29,7 +29,7 @@ from boardenvs.utils.console import counting
 from boardenvs.utils.ending import ENDING, handling
 from boardenvs.utils.files import write_atomically
 from boardenvs.utils.imports import describe
-from training.folder import RunError, load_newest, save_checkpoint, to_arrays
+from training.folder import RunError, begin, load_newest, save_checkpoint, to_arrays
 from training.run_settings import POOL, POOL_SIZE, SELF_PLAY, RunSettings, SelfPlaySettings
 
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ class Run(ABC):
 
     def train(self, resume: bool, console: Console) -> bool:
         """Train to the end, from the newest checkpoint if resumed; False if interrupted."""
+        begin(self.folder, self.config, resume)  # not before: nothing refuses these settings now
         if resume:
             self.resume(console)
         self.logger.output_formats = [TensorBoardOutputFormat(str(self.folder / "tensorboard"))]

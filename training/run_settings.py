@@ -230,6 +230,11 @@ class RunSettings(GameSettings):
         game = self.game_to_train()
         policy = trained_policy(game) if self.start == TRAINED else load_policy(self.start)
         policy.check_game(game)
+        if policy.game.kernels.num_planes != game.kernels.num_planes:
+            raise ValueError(
+                f"start is {self.start!r}, whose network sees the planes of "
+                f"{games.spec_of(policy.game)}: game must be that"
+            )
         view = game.mover_symmetry is not None
         wanted = {**self.network.size, "activation": "relu", "mover_view": view}
         size = {**policy.network.size, "mover_view": policy.mover_view}

@@ -162,16 +162,19 @@ TORCH = Library(
 
 @cache
 def flat_planes(game: Game) -> tuple[int, ...]:
-    """Return the planes of the observation that are the same on all squares in random games."""
+    """Return the planes of the observation that are the same on all squares in random games, and
+    are not always 0: what random play does not reach may differ by square.
+    """
     rng, state = np.random.default_rng(0), game.init(_RANDOM_GAMES)
-    flat = np.ones(game.kernels.num_planes, np.bool_)
+    flat, empty = np.ones((2, game.kernels.num_planes), np.bool_)
     for _ in range(_MOST_PLIES):
         seen = game.observe(state)
         flat &= (seen == seen[:, :1, :1]).all(axis=(0, 1, 2))
+        empty &= ~seen.any(axis=(0, 1, 2))
         if game.is_over(state).all():
             break
         state = game.step(state, game.sample(state, rng))
-    return tuple(np.flatnonzero(flat).tolist())
+    return tuple(np.flatnonzero(flat & ~empty).tolist())
 
 
 def draw(probabilities: th.Tensor, generator: th.Generator | None = None) -> th.Tensor:

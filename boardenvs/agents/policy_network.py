@@ -73,8 +73,8 @@ class PolicyNetwork:
 
 
 def fully_connected(layers: Sequence[Any], activation: str = "relu") -> PolicyNetwork:
-    """Return a network of hidden layers over all planes and, the last two, the layers of policy and
-    value.
+    """Return a network of hidden layers over all planes, plane by plane (C, R, F) and not as
+    observations are, and, the last two, the layers of policy and value.
     """
     hidden = [len(biases) for _, biases in layers[:-2]]
     names = [*map(str, range(len(hidden))), "policy", "value"]

@@ -10,7 +10,7 @@
 
 `observation` is {"observation": int8 (8, 8, C), "action_mask": int8 (A,)} and `agent` the name of
 the role. Such a policy gets no generator: if it draws random numbers it uses its own, or the global
-one of Python or NumPy, which the arena seeds. A `Policy` (`agents/policy.py`) plays its most
+one of Python or NumPy, which commands seed. A `Policy` (`agents/policy.py`) plays its most
 probable action.
 """
 
@@ -139,6 +139,8 @@ def _arguments(function: Callable[..., Any]) -> int:
     """
     try:
         signature = inspect.signature(function)
+        if str(signature).startswith("(*args"):  # a decorator's, or a module of torch
+            raise ValueError
     except ValueError:
         raise TypeError(
             f"{function!r} does not say what it takes: wrap it in a def or lambda"

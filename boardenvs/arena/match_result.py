@@ -86,7 +86,14 @@ class MatchResult:
 
     def __str__(self) -> str:
         (low, high), (won, drawn, lost) = self.interval, self.counts
-        return f"{self.score:.3f} [{low:.3f}, {high:.3f}] (+{won} ={drawn} -{lost})"
+        score = f"{self.score:.3f} [{low:.3f}, {high:.3f}] (+{won} ={drawn} -{lost})"
+        return "\n".join([score, *self.faults])
+
+    @property
+    def faults(self) -> list[str]:
+        """A sentence on what went wrong with each player that forfeited games or failed in them."""
+        players = zip(("the first player", "the second player"), self.stats, strict=True)
+        return [fault for who, stats in players if (fault := stats.explain(who, self.games))]
 
     def rows(self, sides: tuple[str, str]) -> list[dict[str, object]]:
         """Return the rows of a table: the first agent's games in all and by role; the score with
@@ -105,7 +112,8 @@ class MatchResult:
     def _repr_html_(self) -> str:
         """Return the first agent's games in all and by role, for notebooks."""
         title = "the first agent's games; scores with 95 % intervals over openings"
-        return ReportTable(self.rows(("the first role", "the second role")), title).html()
+        rows = self.rows(("the first role", "the second role"))
+        return ReportTable(rows, "; ".join([title, *self.faults])).html()
 
 
 def forfeited(pairs: int, side: int, message: str) -> MatchResult:

@@ -68,7 +68,7 @@ class MatchCommand:
 
     def run(self) -> None:
         from boardenvs import records
-        from boardenvs.arena.executor import Executor
+        from boardenvs.arena.executor import Executor, seed_libraries
         from boardenvs.arena.match import note_on_openings, play_match
         from boardenvs.games import parse
         from boardenvs.utils.console import counting, make_console, print_report
@@ -81,6 +81,7 @@ class MatchCommand:
                 write(records.Record(game, ()))  # what it refuses, it refuses before the match
             check_replaceable(self.record, self.overwrite)
         kept, title = _Kept(self.record, game, names), " - ".join(names)
+        seed_libraries(self.seed)  # players may draw from them
         try:
             with counting(title) as show, Executor(self.workers) as executor:
 

@@ -266,7 +266,9 @@ class GtpServer(Server):
     def _set_komi(self, komi: float) -> None:
         """Go on with this komi; ValueError in games without one."""
         if isinstance(self.game, Go):
-            old, self.game = self.session, replace(self.game, komi=komi)
+            game = replace(self.game, komi=komi)
+            self.player.check_game(game)
+            old, self.game = self.session, game
             self.session = GameSession(self.game, parse_position(self.game, old.start.fen()))
             self.session.play_line(old.actions)
         elif komi:

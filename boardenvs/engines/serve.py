@@ -12,7 +12,7 @@ import numpy as np
 
 from boardenvs.agents import Agent
 from boardenvs.agents.analyse import analyse
-from boardenvs.agents.base import Analysing, analysis_by
+from boardenvs.agents.base import Analysing, analysis_by, check_game
 from boardenvs.engines.channel import MAX_LINE
 from boardenvs.engines.gtp import GtpServer
 from boardenvs.engines.nboard import NBoardServer, check_othello
@@ -41,6 +41,10 @@ class ServedAgent:
 
     def __init__(self, agent: Agent, seed: int) -> None:
         self._agent, self._seed = agent, seed
+
+    def check_game(self, game: Game) -> None:
+        """ValueError for a game that the agent cannot play."""
+        check_game(self._agent, game)
 
     def choose(self, session: GameSession, limits: ServedLimits) -> tuple[int, float | None]:
         """Return the move, and its value to the side to move in discs if the agent knows it."""

@@ -83,7 +83,7 @@ class StepResult(NamedTuple):
     truncated: BoolArray  # (B,) bool: the cap on plies was reached
     illegal: BoolArray  # (B,) bool: the action was illegal; the board did not change
     ended: IntArray  # (N,) int64: the rows whose games this step ended, ascending
-    final: State  # the last positions of those games, N rows
+    final: State  # the last positions of those games, as the learner sees them, N rows
 
 
 class Batch:
@@ -165,8 +165,11 @@ class Batch:
     def set_opponents(self, name: str, opponents: Sequence[Opponent]) -> None:
         """Let these play on the groups of this name, one on each, from the next step on."""
         named = [group for group in self._groups if group.name == name]
-        for group, opponent in zip(named, opponents, strict=True):
-            group.opponent = agent_for(self.game, opponent)
+        agents = [agent_for(self.game, opponent) for opponent in opponents]
+        if len(agents) != len(named):
+            raise ValueError(f"{len(agents)} opponents for {len(named)} groups named {quote(name)}")
+        for group, agent in zip(named, agents, strict=True):
+            group.opponent = agent
 
     def seed(self, seeds: int | Sequence[int] | None) -> None:
         """Seed every board, board i by seeds[i] or by seeds + i, for the next `restart`. None draws
@@ -212,11 +215,11 @@ class Batch:
         """
         after = self._step_batch(actions)
         waiting = self.waiting
+        self._in_groups(self._answering, GroupInPlay.answer, after, waiting)
         if not self.game.alternates:
             passed = (after.state.to_move != self.state.to_move) & self.self_play
             self.discounts = np.where(passed, ZERO_SUM, SAME_SIDE)
-        self.state = after.state
-        self._in_groups(self._answering, GroupInPlay.answer, after, waiting)
+        self.state = after.state  # not before: an opponent may have raised an error
         ended = np.flatnonzero(after.terminated | after.truncated)
         final = take(self.state, ended) if ended.size else self._none
         result = StepResult(*after[1:], ended, final)

@@ -13,6 +13,7 @@ from boardenvs.agents.history import History, with_history
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.game import Game
 from boardenvs.game.openings import Starts
+from boardenvs.game.rules import swap_sides
 from boardenvs.game.state import (
     BoolArray,
     FloatArray,
@@ -164,18 +165,20 @@ class GroupInPlay:
             new = self.starts.draw(len(rows), self.rng)
             own = rows - self.rows.start
             seats = draw_seats(self._game, self._seat, self.keys[own], self.games[own])
-            self.seats[own] = seats
-            self.games[own] += np.uint64(1)
             theirs = np.flatnonzero(new.to_move != seats)
             while theirs.size:
                 replied = self._reply(take(new, theirs)).state
                 put(new, theirs, replied)
                 theirs = self._still(theirs, replied, seats[theirs])
+            self.seats[own] = seats
+            self.games[own] += np.uint64(1)
             put(state, rows, new)
             rows = rows[self._game.is_over(new)]
 
     def answer(self, after: Transition, waiting: BoolArray) -> None:
-        """Play the opponent's plies in games that go on, and update the learner's rewards."""
+        """Play the opponent's plies in games that go on, and update the learner's rewards; show
+        games that are over as the learner sees them.
+        """
         own = self.rows
         live = ~(after.terminated[own] | after.truncated[own] | waiting[own])
         if not self._game.alternates:
@@ -188,6 +191,12 @@ class GroupInPlay:
             after.terminated[rows] = reply.terminated
             after.truncated[rows] = reply.truncated
             rows = self._still(rows, reply.state, self.seats[rows - own.start])
+        ended = after.terminated[own] | after.truncated[own]
+        rows = np.flatnonzero(ended & (after.state.to_move[own] != self.seats)) + own.start
+        if rows.size:
+            last = take(after.state, rows)
+            words = swap_sides(self._game.word_names, last.words)
+            put(after.state, rows, last._replace(words=words, to_move=last.to_move ^ 1))
 
     def _still(self, rows: IntArray, replied: State, seats: Int8Array) -> IntArray:
         """Return the rows in which the opponent is to move again after its ply."""

@@ -79,6 +79,8 @@ class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
         self._role = game.roles[draw_seat(game, self.seat, self._games, self.np_random)]
         self._games += 1
         self._reply()
+        if self.board.is_over:
+            raise ValueError("the opponent ends the game before the learner's first ply")
         return self._seen()
 
     def step(self, action: np.int64 | int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -89,6 +91,8 @@ class BoardSingleEnv(gymnasium.Env[Observation, np.int64]):
         """
         if self.board.is_over:
             raise ResetNeededError("the game is over: call reset() before the next step")
+        if self.board.agent_selection != self._role:
+            raise ResetNeededError("the opponent has not replied, after an error: call reset()")
         self.board.step(action)
         self._reply()
         observation, info = self._seen()

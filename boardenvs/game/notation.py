@@ -46,6 +46,7 @@ class Notation(ABC):
     needs_position = True  # whether the name of an action depends on the position
     written = "like"  # how people write moves, before an example
     numbered: tuple[int, ...] = ()  # the squares that people number, from 1 on
+    usual = re.compile(r"(?!)")  # other names of moves, legal or not; see `other_name`
 
     def explain(self, game: Game) -> str:
         """Return the meaning of the actions (except noop) in Markdown."""
@@ -251,6 +252,11 @@ class Pairs(Notation):
             raise ValueError(f"{quote(text)} ends on {target}, where no piece moves")
         return game.board.size * self.targets.index(end) + game.parse_square(source)
 
+    def form(self, game: Game, action: int, position: Position | None) -> str:
+        if position is None:  # action 0 may move a piece to where it is
+            action = game.board.size + self.targets[0]
+        return super().form(game, action, position)
+
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
         plane, source = divmod(action, game.board.size)
         return source, self.targets[plane]
@@ -296,13 +302,15 @@ class Parts(Notation):
         raise problem or ValueError(f"{quote(text)} is not a move")
 
     def form(self, game: Game, action: int, position: Position | None) -> str:
-        """Return the forms of all parts, each with a legal action as its example, if any."""
-        legal, forms = position.legal_actions() if position else [], []
+        """Return the forms of all kinds of parts, with legal actions as examples, if any."""
+        legal, forms = position.legal_actions() if position else [], dict[type, str]()
         for part, own in self._ranges(game):
             shown = next((own.index(a) for a in legal if a in own), None)
-            at = position if shown is not None else None
-            forms.append(part.form(game, shown or 0, at))
-        return "; or ".join(dict.fromkeys(forms))
+            if shown is not None:
+                forms[type(part)] = part.form(game, shown, position)
+            else:
+                forms.setdefault(type(part), part.form(game, 0, None))
+        return "; or ".join(forms.values())
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
         part, inner = self._part_of(game, action)

@@ -97,13 +97,13 @@ turn.""",
             options={"rules": f'in "openspiel", {DRAWN["openspiel"]} are a draw'},
             source="American checkers (English draughts), but white moves first, as in OpenSpiel.",
             instructions=f"""\
-White and black take turns, white first. Pieces stand on squares of one colour. White starts with
-twelve men on a1 to h1, a2 to h2 and a3 to h3, black with twelve on a6 to h6, a7 to h7 and a8 to h8.
-A man steps to a diagonally adjacent empty square, towards the other side's end of the board; a king
-in all four diagonal directions. A piece captures by jumping over a diagonally adjacent opposing
-piece to the empty square just beyond it, men again only forwards. A side that can capture must. If
-the piece that has captured can capture again, the side is to move again and must go on with it. A
-man that reaches the last row becomes a king, and the turn ends. A side that has no move loses.
+White and black take turns, white first. Pieces stand on squares of the colour of a1. White starts
+with twelve men on all of these in ranks 1 to 3, black with twelve on all in ranks 6 to 8. A man
+steps to a diagonally adjacent empty square, towards the other side's end of the board; a king in
+all four diagonal directions. A piece captures by jumping over a diagonally adjacent opposing piece
+to the empty square just beyond it, men again only forwards. A side that can capture must. If the
+piece that has captured can capture again, the side is to move again and must go on with it. A man
+that reaches the last row becomes a king, and the turn ends. A side that has no move loses.
 After {DRAWN[self.rules]} the game is a draw.""",
         )
 

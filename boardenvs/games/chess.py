@@ -89,6 +89,7 @@ class Moves(Notation):
 
     planes = _PARTS
     needs_position = False
+    usual = re.compile(rf"(?:{_SAN.pattern}|[O0]-[O0](?:-[O0])?)[+#]*")
 
     def write(self, game: Game, action: int, position: Position | None) -> str:
         return _NAMES[action]

@@ -269,7 +269,8 @@ def with_next(analysis: Analysis, action: int, following: Analysis) -> Analysis:
 def loss_of(
     action: int, analysis: Analysis, following: Analysis | None
 ) -> tuple[float | None, float | None]:
-    """Return a move's value for the side that played it, and its loss; None if unknown.
+    """Return a move's value for the side that played it, and its loss; None if unknown. What the
+    analysis chooses loses nothing, nor does an only move.
 
     analysis: of the position before the move. following: of the position after it, whose
     value is the move's, if it is of the same unit.
@@ -277,6 +278,8 @@ def loss_of(
     after = value_after(analysis, following)
     if after is None:
         after = {move.action: move.value for move in analysis.moves}.get(action)
+    if action == analysis.choice or len(analysis.moves) == 1:
+        return after, 0.0
     if analysis.value is None or after is None:
-        return after, 0.0 if action == analysis.choice else None
+        return after, None
     return after, max(0.0, analysis.value - after)

@@ -148,8 +148,8 @@ _Tokens = Annotated[int, Field(ge=0, le=1 << 40)]
 
 
 class _Usage(BaseModel):
-    prompt_tokens: _Tokens = 0
-    completion_tokens: _Tokens = 0
+    prompt_tokens: _Tokens | None = 0
+    completion_tokens: _Tokens | None = 0
 
 
 class _Completion(BaseModel):
@@ -251,7 +251,7 @@ class Endpoint:
         content, ended = answer.choices[0].reply()
         tokens = _tokens(prompt), _tokens(content)
         if used := answer.usage:
-            tokens = used.prompt_tokens, used.completion_tokens
+            tokens = used.prompt_tokens or 0, used.completion_tokens or 0
         return ModelReply(content, ended, tokens)
 
     def request(self, prompt: str, moves: Sequence[str] = ()) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from boardenvs.game.errors import IllegalActionError
+from boardenvs.game.game import Game
 from boardenvs.game.notation import plain_move
 from boardenvs.game.position import Position
 from boardenvs.games.notation import legal_names, parse_move
@@ -126,11 +127,14 @@ def _reading(answer: str, position: Position, otherwise: str) -> Reading:
     else:
         return Reading("move", action, game.action_name(action, position))
     names = [*legal_names(position), *legal_names(game.start()), "pass"]
-    if _form(move) in {_form(plain_move(name, game)) for name in names}:
+    names += map(game.action_name, range(game.num_actions))
+    forms = {_form(plain_move(name, game), game) for name in names}
+    if _form(move, game) in forms or game.notation.usual.fullmatch("".join(text.split())):
         return Reading("illegal", None, move)
     return Reading("unreadable", None, otherwise)
 
 
-def _form(move: str) -> str:
-    """Return the move with all squares alike."""
-    return re.sub(r"\d+", "1", re.sub(r"[a-z](?=\d)", "a", move))
+def _form(move: str, game: Game) -> str:
+    """Return the move with all squares alike, and two for all those of a piece that goes on."""
+    move = re.sub(r"\d+", "1", re.sub(r"[a-z](?=\d)", "a", move))
+    return move if game.alternates else re.sub("(-a1)+", "-a1", move)

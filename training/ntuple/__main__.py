@@ -24,7 +24,7 @@ from boardenvs.utils.console import counting
 from boardenvs.utils.files import write_atomically
 from training.command import training_command
 from training.evaluation import play_suite
-from training.folder import RunError
+from training.folder import RunError, begin
 from training.ntuple import run
 from training.ntuple.ntuple_settings import NTupleConfig
 from training.ntuple.play import PositionsFileError
@@ -35,6 +35,7 @@ _DEPTH = 4  # plies that the evaluation's player searches in the report
 
 def train(config: NTupleConfig, folder: Path, resume: bool, console: Console) -> bool:
     """Learn, judge the evaluation and write the report; files make a run go on, not `resume`."""
+    begin(folder, config, resume)
     try:
         with Executor(config.workers) as executor, counting(config.name) as show:
             evaluation = run.NTupleRun(config, folder, show, executor).learn()
