@@ -302,16 +302,17 @@ def test_a_run_is_neither_overwritten_nor_resumed_by_mistake(
     assert "threads" not in message
     for wrong, said in (
         ("device=cuda:9", "device is 'cuda:9'"),
-        (
-            "start=runs/tiny/policy.npz",
-            "error: runs/tiny/policy.npz is a file of the run",
-        ),
-        ("evaluation.opponents=[policy:runs/tiny/policy.npz]", "is a file of the run to replace"),
+        ("start=runs/tiny/policy.npz", "names a file of runs/tiny: --set name=NAME makes another"),
+        ("evaluation.opponents=[policy:runs/tiny/policy.npz]", "names a file of runs/tiny"),
     ):
         files = {path: path.read_bytes() for path in Path("runs").rglob("*.*") if path.is_file()}
         assert ppo.main([tiny, "--overwrite", "--set", wrong]) == 2
         assert said in capsys.readouterr().err
         assert files == {path: path.read_bytes() for path in files}
+    old = Path("runs/tiny/policies/000000099999.npz")
+    old.touch()
+    assert ppo.main([tiny, "--overwrite", "--set", "steps=500"]) == 0
+    assert not old.exists()
     Path("runs/tiny/config.yaml").unlink()
     assert ppo.main([tiny, "--overwrite"]) == 2
     assert "is not replaced" in capsys.readouterr().err

@@ -96,9 +96,8 @@ def run(
     KeyboardInterrupt.
     """
     folder = RUNS / config.name
-    own = [text for text in _texts(config.model_dump(mode="json")) if f"{folder}/" in text]
-    if overwrite and own:
-        raise RunError(f"{own[0]} is a file of the run to replace: give another by --set name=NAME")
+    if overwrite and f"{folder}/" in str(config):
+        raise RunError(f"a setting names a file of {folder}: --set name=NAME makes another run")
     set_up_torch()
     with (
         run_folder(folder, config, resume=resume, overwrite=overwrite),

@@ -303,14 +303,14 @@ class Parts(Notation):
 
     def form(self, game: Game, action: int, position: Position | None) -> str:
         """Return the forms of all kinds of parts, with legal actions as examples, if any."""
-        legal, forms = position.legal_actions() if position else [], dict[type, str]()
+        legal, forms = position.legal_actions() if position else [], dict[str, str]()
         for part, own in self._ranges(game):
-            shown = next((own.index(a) for a in legal if a in own), None)
-            if shown is not None:
-                forms[type(part)] = part.form(game, shown, position)
-            else:
-                forms.setdefault(type(part), part.form(game, 0, None))
-        return "; or ".join(forms.values())
+            shown = [own.index(a) for a in legal if a in own]
+            example = (game, shown[0], position) if shown else (game, 0, None)
+            form, name = part.form(*example), part.write(*example)
+            if shown or form.removesuffix(name) not in map(str.removesuffix, forms, forms.values()):
+                forms[form] = name
+        return "; or ".join(forms)
 
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
         part, inner = self._part_of(game, action)

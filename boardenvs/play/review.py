@@ -270,7 +270,7 @@ def loss_of(
     action: int, analysis: Analysis, following: Analysis | None
 ) -> tuple[float | None, float | None]:
     """Return a move's value for the side that played it, and its loss; None if unknown. What the
-    analysis chooses loses nothing, nor does an only move.
+    analysis chooses loses nothing.
 
     analysis: of the position before the move. following: of the position after it, whose
     value is the move's, if it is of the same unit.
@@ -278,7 +278,7 @@ def loss_of(
     after = value_after(analysis, following)
     if after is None:
         after = {move.action: move.value for move in analysis.moves}.get(action)
-    if action == analysis.choice or len(analysis.moves) == 1:
+    if action == analysis.choice:
         return after, 0.0
     if analysis.value is None or after is None:
         return after, None
