@@ -131,17 +131,18 @@ export class AnalyseView {
     return part === null || unit !== "score" ? null : (role ? -1 : 1) * (2 * part - 1);
   }
 
-  // The loss of a move in discs, or as a share of a win; null if it is not known.
-  lost(node) {
+  // The loss of a move in discs, or as a share of a win, as it is shown or `exact`; null if it is not known.
+  lost(node, exact = false) {
     const seen = node.parent?.explanation, { position } = node.parent ?? {};
     if (!position || !seen || seen.value === null) return null;
     const after = this.#valueFor(position.to_move, node, seen.unit) ?? seen.moves.find((move) => move.move === node.move)?.value;
-    return after === null || after === undefined ? null : this.#loss(seen, after);
+    return after === null || after === undefined ? null : this.#loss(seen, after, exact);
   }
 
-  // The difference of what is shown, so that all numbers agree.
-  #loss(seen, value) {
-    const whole = (one) => (seen.unit === "margin" ? Math.sign(one) * Math.round(Math.abs(one)) : Math.round(100 * share(one, seen.unit)));
+  // The difference of what is shown, so that all numbers agree; or exactly, by which moves are marked.
+  #loss(seen, value, exact) {
+    const round = exact ? (one) => one : Math.round;
+    const whole = (one) => (seen.unit === "margin" ? Math.sign(one) * round(Math.abs(one)) : round(100 * share(one, seen.unit)));
     return Math.max(0, whole(seen.value) - whole(value)) / (seen.unit === "margin" ? 1 : 100);
   }
 
@@ -175,9 +176,9 @@ export class AnalyseView {
   answered(name) {
     const node = this.asking, { table } = this.app, seen = node?.parent === table.node && node.parent.explanation, move = seen && seen.moves.find((one) => one.move === name);
     if (!move) return false;
-    const lost = name === node.move ? this.lost(node) : move.value === null ? null : this.#loss(seen, move.value);
+    const loss = (exact) => (name === node.move ? this.lost(node, exact) : move.value === null ? null : this.#loss(seen, move.value, exact)), lost = loss(false);
     if (lost === null) return false;
-    const right = ["best", "good"].includes(this.#mark(seen, lost));
+    const right = ["best", "good"].includes(this.#mark(seen, loss(true)));
     if (!this.tries.has(node)) this.tries.set(node, right);
     const answer = (right ? T.right : T.notRight)(move.usual[0], lost && this.lostText(seen, lost));
     this.exercise = { node, answer, line: move.usual.slice(1).join(" "), solved: right ? table.tree.child(node.parent, name) : null };
@@ -206,7 +207,7 @@ export class AnalyseView {
 
   // The mark of a move; null if it was the only legal one, or is not known yet.
   mark(node) {
-    const seen = node.parent?.explanation, lost = seen?.moves.length > 1 ? this.lost(node) : null;
+    const seen = node.parent?.explanation, lost = seen?.moves.length > 1 ? this.lost(node, true) : null;
     if (lost === null || !this.reviewed || node.rough || node.parent.rough) return null;
     if (node.move === seen.moves[0].move) return "best";
     return this.#mark(seen, lost);
