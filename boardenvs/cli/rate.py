@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class RateCommand:
-    """Estimate a player's rating by the rating pool of a game, in two minutes at most.
+    """Estimate a player's rating by the rating pool of a game, in about two minutes.
 
     The player meets the pool's anchors, players of known strength, most often those near its own.
     At least eight games are played, so a player that thinks for seconds takes longer. Ratings are

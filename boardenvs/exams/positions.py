@@ -41,7 +41,7 @@ class ExamPositions(NamedTuple):
 
 def games_with_exam() -> list[str]:
     """Return the names of the games that have one."""
-    return [*sorted(p.stem for p in FOLDER.glob("*.jsonl")), "wolf_and_sheep"]
+    return [*sorted(p.stem for p in FOLDER.glob("*.jsonl")), "tictactoe", "wolf_and_sheep"]
 
 
 @cache

@@ -88,7 +88,7 @@ def show_log() -> None:
 
 def print_report(console: Console, counts: Mapping[str, float], name: str = "the player") -> None:
     """Print what a player counted, such as its illegal replies, if it counted anything."""
-    if said := [f"{key.replace('_', ' ')} {value:,}" for key, value in counts.items() if value]:
+    if said := [f"{key.replace('_', ' ')} {value:,.12g}" for key, value in counts.items() if value]:
         console.print(f"{name} counted: {', '.join(said)}", soft_wrap=True)
 
 
