@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 class ArenaCommand:
     """Let players meet each other in every game, and rate them.
 
-    Every pairing plays random openings, distinct if there are enough, each twice with roles swapped. The ratings are
-    a Bradley-Terry fit with bootstrap intervals, on the scale of `boardenvs rate` if two anchors of
-    the game's rating pool take part. The same settings give the same results, whatever the number
-    of workers. After Ctrl-C or a crash, `--resume` goes on with the tournament in `--out`.
+    Every pairing plays random openings, distinct if there are enough, each twice with roles
+    swapped. The ratings are a Bradley-Terry fit with bootstrap intervals, on the scale of
+    `boardenvs rate` if two anchors of the game's rating pool take part. The same settings give
+    the same results, whatever the number of workers. After Ctrl-C or a crash, `--resume` goes
+    on with the tournament in `--out`.
 
     ```
     boardenvs arena
