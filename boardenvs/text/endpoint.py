@@ -148,8 +148,8 @@ _Tokens = Annotated[int, Field(ge=0, le=1 << 40)]
 
 
 class _Usage(BaseModel):
-    prompt_tokens: _Tokens | None = 0
-    completion_tokens: _Tokens | None = 0
+    prompt_tokens: _Tokens | None = None
+    completion_tokens: _Tokens | None = None
 
 
 class _Completion(BaseModel):
@@ -249,9 +249,8 @@ class Endpoint:
         except ValueError as error:
             raise _PassingError(f"an answer of no known form: {cut(str(error), 200)}") from None
         content, ended = answer.choices[0].reply()
-        tokens = _tokens(prompt), _tokens(content)
-        if used := answer.usage:
-            tokens = used.prompt_tokens or 0, used.completion_tokens or 0
+        used = answer.usage or _Usage()
+        tokens = used.prompt_tokens or _tokens(prompt), used.completion_tokens or _tokens(content)
         return ModelReply(content, ended, tokens)
 
     def request(self, prompt: str, moves: Sequence[str] = ()) -> dict[str, Any]:
