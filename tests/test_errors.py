@@ -279,7 +279,7 @@ COMMANDS = [
     ("match othello python:broken:x random", "SyntaxError"),
     ("match othello random random --pairs 100000 --record a.sgf", "SGF holds Go and Hex, not"),
     ("exam othello", "othello is a game: name a player, as in `boardenvs exam trained"),
-    ("exam policy:tictactoe.npz", "can play no game that has an exam: .*tictactoe, not checkers"),
+    ("exam policy:go.npz", "can play no game that has an exam: .*go, not checkers"),
     ("exam greedy --game othello:holes=1", "there is no exam for othello:holes=1"),
     # Positions.
     ("analyse wolf_and_sheep '3w4/8/8/8/8/8/8/ss2s1s1 wolf'", "four sheep on squares of one"),
@@ -316,7 +316,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("games.txt", "games.txt.jsonl"):
         (path / name).write_text("f5d6c3\nf5a1\n")
     save(path / "games.jsonl", [Record(OTHELLO, (20,))])
-    save_policy(random_policy(make("tictactoe")), path / "tictactoe.npz")
+    save_policy(random_policy(make("go")), path / "go.npz")
     save(path / "over.jsonl", [Record(make("tictactoe"), (0, 3, 1, 4, 2))])
     return path
 

@@ -277,6 +277,14 @@ def test_the_last_observation_is_the_learners_whoever_ends_the_game(mode: str, r
             np.testing.assert_array_equal(shown, last)
             assert one.board.last_position
             by_learner.add(one.board.last_position.to_move == role)
+        batch = Batch(game, [BoardGroup(8), BoardGroup(8, by_position)], seed=role)
+        for _ in range(30):  # seats alternate
+            seats = batch.seats
+            result = batch.step(game.sample(batch.state, rng))
+            against = ~batch.self_play[result.ended]
+            seen_by = batch.seen_at_the_end(result).to_move
+            assert (seen_by == seats[result.ended])[against].all()
+            assert (seen_by == result.final.to_move)[~against].all()
     assert by_learner == {True, False}
 
 

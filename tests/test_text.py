@@ -310,7 +310,7 @@ def test_prompts_tell_how_each_kind_of_move_is_written():
     goes = "as the square that the piece leaves, a hyphen and the square that it goes to, as in"
     for name, form in {
         "checkers": f"{goes} c3-b4",
-        "nine_mens_morris": f"like a1; or {goes} a1-d1",
+        "nine_mens_morris": f"like a1; or {goes} a1-e4",
         "go": "like a1; or like pass",
     }.items():
         prompt = write_prompt(GameSession(make(name)))

@@ -23,6 +23,7 @@ from boardenvs.envs.groups import BoardGroup, EndedGames, GroupInPlay, Opponent
 from boardenvs.envs.symmetry import BoardSymmetries
 from boardenvs.game.game import Game
 from boardenvs.game.openings import Starts
+from boardenvs.game.rules import swap_sides
 from boardenvs.game.state import (
     Array,
     BoolArray,
@@ -32,6 +33,7 @@ from boardenvs.game.state import (
     State,
     Transition,
     take,
+    where,
 )
 from boardenvs.game.stepping import check_actions, illegal_action, is_legal, step_batch
 from boardenvs.utils.checks import check_seed, check_whole, quote
@@ -83,7 +85,7 @@ class StepResult(NamedTuple):
     truncated: BoolArray  # (B,) bool: the cap on plies was reached
     illegal: BoolArray  # (B,) bool: the action was illegal; the board did not change
     ended: IntArray  # (N,) int64: the rows whose games this step ended, ascending
-    final: State  # the last positions of those games, as the learner sees them, N rows
+    final: State  # the last positions of those games, N rows
 
 
 class Batch:
@@ -228,6 +230,7 @@ class Batch:
             self._ended[group.name].add(result.rewards[ended[part]], take(final, part))
         if self.symmetries:
             self._seen_under = self.symmetries.chosen
+        self._seen_by = self.seats
         new = ended
         if self.stepping.autoreset is not AutoresetMode.SAME_STEP:
             next_step = self.stepping.autoreset is AutoresetMode.NEXT_STEP
@@ -281,18 +284,32 @@ class Batch:
         memory = self._memory.take() if self._kept is None else self._kept
         planes = memory[: self._plane_bytes].reshape(self.size, -1)
         mask = memory[self._plane_bytes :].reshape(self.size, -1).view(np.bool_)
-        self.game.kernels.observe.batch([*self.seen.inputs, self.seen.legal_bits], [planes, mask])
-        if self.waiting.any():
+        seen, waits = self.seen, self.waiting.any()
+        if waits:
+            seen = self._by_learners(seen, slice(None), self.seats)
+        self.game.kernels.observe.batch([*seen.inputs, seen.legal_bits], [planes, mask])
+        if waits:
             mask[self.waiting] = False
         return self.game.by_squares(planes).transpose(0, 2, 3, 1), mask
 
     def seen_at_the_end(self, result: StepResult) -> State:
         """Return the last positions of the games that the last step ended, seen as these games
-        were.
+        were, by the learner if there was an opponent.
         """
+        final = self._by_learners(result.final, result.ended, self._seen_by)
         if self.symmetries is None:
-            return result.final
-        return self.symmetries.seen(result.final, self._seen_under[result.ended])
+            return final
+        return self.symmetries.seen(final, self._seen_under[result.ended])
+
+    def _by_learners(self, state: State, rows: IntArray | slice, seats: Int8Array) -> State:
+        """Return the positions of these rows, those in which an opponent would be to move as the
+        learner sees them, who has this seat.
+        """
+        theirs = (state.to_move != seats[rows]) & ~self.self_play[rows]
+        if not theirs.any():
+            return state
+        words = swap_sides(self.game.word_names, state.words)
+        return where(theirs, state._replace(words=words, to_move=seats[rows]), state)
 
     def pictures(self, boards: int | None = None) -> list[Array]:
         """Return the pixels of the first boards, or of all, (H, W, 3) uint8 each."""

@@ -13,7 +13,6 @@ from boardenvs.agents.history import History, with_history
 from boardenvs.game.errors import IllegalActionError
 from boardenvs.game.game import Game
 from boardenvs.game.openings import Starts
-from boardenvs.game.rules import swap_sides
 from boardenvs.game.state import (
     BoolArray,
     FloatArray,
@@ -176,9 +175,7 @@ class GroupInPlay:
             rows = rows[self._game.is_over(new)]
 
     def answer(self, after: Transition, waiting: BoolArray) -> None:
-        """Play the opponent's plies in games that go on, and update the learner's rewards; show
-        games that are over as the learner sees them.
-        """
+        """Play the opponent's plies in games that go on, and update the learner's rewards."""
         own = self.rows
         live = ~(after.terminated[own] | after.truncated[own] | waiting[own])
         if not self._game.alternates:
@@ -191,12 +188,6 @@ class GroupInPlay:
             after.terminated[rows] = reply.terminated
             after.truncated[rows] = reply.truncated
             rows = self._still(rows, reply.state, self.seats[rows - own.start])
-        ended = after.terminated[own] | after.truncated[own]
-        rows = np.flatnonzero(ended & (after.state.to_move[own] != self.seats)) + own.start
-        if rows.size:
-            last = take(after.state, rows)
-            words = swap_sides(self._game.word_names, last.words)
-            put(after.state, rows, last._replace(words=words, to_move=last.to_move ^ 1))
 
     def _still(self, rows: IntArray, replied: State, seats: Int8Array) -> IntArray:
         """Return the rows in which the opponent is to move again after its ply."""

@@ -205,7 +205,7 @@ class BoardVectorEnv(VectorEnv[Observation, IntArray, Any]):
         """
         rows, last = result.ended, result.final
         over = result.terminated | result.truncated
-        last_seen: Iterable[Any] = self.game.observe(last)
+        last_seen: Iterable[Any] = self.game.observe(self.batch.seen_at_the_end(result))
         if self.mask_in_observation:
             nothing = np.zeros((len(rows), self.game.num_actions), np.int8)  # is legal any more
             last_seen = map(self._observation, last_seen, nothing)

@@ -252,11 +252,6 @@ class Pairs(Notation):
             raise ValueError(f"{quote(text)} ends on {target}, where no piece moves")
         return game.board.size * self.targets.index(end) + game.parse_square(source)
 
-    def form(self, game: Game, action: int, position: Position | None) -> str:
-        if position is None:  # action 0 may move a piece to where it is
-            action = game.board.size + self.targets[0]
-        return super().form(game, action, position)
-
     def squares(self, game: Game, action: int, position: Position | None) -> tuple[int, ...]:
         plane, source = divmod(action, game.board.size)
         return source, self.targets[plane]
@@ -306,7 +301,7 @@ class Parts(Notation):
         legal, forms = position.legal_actions() if position else [], dict[str, str]()
         for part, own in self._ranges(game):
             shown = [own.index(a) for a in legal if a in own]
-            example = (game, shown[0], position) if shown else (game, 0, None)
+            example = (game, shown[0], position) if shown else (game, len(own) // 2, None)
             form, name = part.form(*example), part.write(*example)
             if shown or form.removesuffix(name) not in map(str.removesuffix, forms, forms.values()):
                 forms[form] = name
