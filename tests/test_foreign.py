@@ -94,7 +94,7 @@ def test_a_policy_sees_what_pettingzoo_shows(game_id: str) -> None:
         (None, "None is not an agent"),
         (lambda a, b, c, d: 0, r"takes \(a, b, c, d\): it must take"),
         (min, "does not say what it takes"),
-        (lambda *args, **options: 5, "does not say what it takes"),  # as modules of torch are
+        (lambda *inputs, **options: 5, "does not say what it takes"),  # as modules of torch are
         (lambda: 5, "5 is not an agent"),
     ],
 )

@@ -302,7 +302,10 @@ def test_a_run_is_neither_overwritten_nor_resumed_by_mistake(
     assert "threads" not in message
     for wrong, said in (
         ("device=cuda:9", "device is 'cuda:9'"),
-        ("start=runs/tiny/policy.npz", "names a file of runs/tiny: --set name=NAME makes another"),
+        (
+            "start=runs/tiny/policy.npz",
+            "a file of runs/tiny, which --overwrite removes: --set name=NAME",
+        ),
         ("evaluation.opponents=[policy:runs/tiny/policy.npz]", "names a file of runs/tiny"),
     ):
         files = {path: path.read_bytes() for path in Path("runs").rglob("*.*") if path.is_file()}

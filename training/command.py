@@ -97,7 +97,10 @@ def run(
     """
     folder = RUNS / config.name
     if overwrite and f"{folder}/" in str(config):
-        raise RunError(f"a setting names a file of {folder}: --set name=NAME makes another run")
+        raise RunError(
+            f"a setting names a file of {folder}, which --overwrite removes: --set name=NAME makes "
+            "another run"
+        )
     set_up_torch()
     with (
         run_folder(folder, config, resume=resume, overwrite=overwrite),

@@ -10,14 +10,15 @@
 
 `observation` is {"observation": int8 (8, 8, C), "action_mask": int8 (A,)} and `agent` the name of
 the role. Such a policy gets no generator: if it draws random numbers it uses its own, or the global
-one of Python or NumPy, which commands seed. A `Policy` (`agents/policy.py`) plays its most
-probable action.
+one of Python or NumPy, which `boardenvs match` and `boardenvs arena` seed. A `Policy`
+(`agents/policy.py`) plays its most probable action.
 """
 
 from __future__ import annotations
 
 import inspect
 import operator
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -139,7 +140,7 @@ def _arguments(function: Callable[..., Any]) -> int:
     """
     try:
         signature = inspect.signature(function)
-        if str(signature).startswith("(*args"):  # a decorator's, or a module of torch
+        if re.match(r"\(\*\w", str(signature)):  # (*args) of a decorator, or a module of torch
             raise ValueError
     except ValueError:
         raise TypeError(

@@ -301,6 +301,7 @@ class Parts(Notation):
         legal, forms = position.legal_actions() if position else [], dict[str, str]()
         for part, own in self._ranges(game):
             shown = [own.index(a) for a in legal if a in own]
+            # The first action of a part may lead nowhere, as a1-a1.
             example = (game, shown[0], position) if shown else (game, len(own) // 2, None)
             form, name = part.form(*example), part.write(*example)
             if shown or form.removesuffix(name) not in map(str.removesuffix, forms, forms.values()):

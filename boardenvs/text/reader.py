@@ -126,8 +126,8 @@ def _reading(answer: str, position: Position, otherwise: str) -> Reading:
         move = plain_move(text, game)
     else:
         return Reading("move", action, game.action_name(action, position))
-    names = [*legal_names(position), *legal_names(game.start()), "pass"]
-    names += map(game.action_name, range(game.num_actions))
+    actions = map(game.action_name, range(game.num_actions))
+    names = [*legal_names(position), *legal_names(game.start()), *actions]
     forms = {_form(plain_move(name, game), game) for name in names}
     if _form(move, game) in forms or game.notation.usual.fullmatch("".join(text.split())):
         return Reading("illegal", None, move)
